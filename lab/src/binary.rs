@@ -53,27 +53,29 @@ pub fn in_path(name: &str) -> Option<PathBuf> {
 pub struct Program {
     /// Where it is.
     pub path: PathBuf,
-    help: String,
 }
 
 impl Program {
-    /// Finds it, and reads the help of its `run`.
+    /// Finds it.
     pub fn find(asked: Option<&Path>) -> Result<Self> {
         let path = find(asked)?;
-        let output = Command::new(&path)
-            .args(["run", "--help"])
-            .output()
-            .with_context(|| format!("cannot start {}", path.display()))?;
-        let help = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok(Self { path, help })
+        Ok(Self { path })
     }
 
-    /// Whether its `run` has an option: an older program is scored without the newer ones.
-    pub fn knows(&self, option: &str) -> bool {
-        self.help
-            .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'))
-            .any(|word| word == option)
+    /// Whether one of its commands has an option: an older program is scored without the newer ones.
+    pub fn knows(&self, command: &str, option: &str) -> Result<bool> {
+        let output = Command::new(&self.path)
+            .args([command, "--help"])
+            .output()
+            .with_context(|| format!("cannot start {}", self.path.display()))?;
+        Ok(names(&String::from_utf8_lossy(&output.stdout), option))
     }
+}
+
+/// Whether a help text has an option, by its whole name.
+fn names(help: &str, option: &str) -> bool {
+    help.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'))
+        .any(|word| word == option)
 }
 
 #[cfg(test)]
@@ -88,11 +90,8 @@ mod tests {
 
     #[test]
     fn an_option_is_known_by_its_whole_name() {
-        let program = Program {
-            path: PathBuf::new(),
-            help: "  --target <T>  see --metric-list, [--json]".to_owned(),
-        };
-        assert!(program.knows("--target") && program.knows("--json"));
-        assert!(!program.knows("--metric"));
+        let help = "  --target <T>  see --metric-list, [--json]";
+        assert!(names(help, "--target") && names(help, "--json"));
+        assert!(!names(help, "--metric"));
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::again::Judge;
 use crate::outcome::{self, Answer, Files, Outcome};
 use crate::print::say;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Set};
 use crate::scenarios;
 use crate::score::{Found, judge};
 
@@ -69,7 +69,7 @@ pub fn keep(arguments: &KeepArguments) -> Result<u8> {
     let chosen = if arguments.name.is_empty() {
         scenarios::all()
     } else {
-        scenarios::chosen(&arguments.name, false)?
+        scenarios::chosen(&arguments.name, Set::Tuned)?
     };
     for scenario in chosen {
         match first_right(&scenario, arguments)? {

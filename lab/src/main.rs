@@ -21,12 +21,14 @@ mod outcome;
 mod postgres;
 mod print;
 mod processes;
+mod removal;
 mod requirement;
 mod runs;
 mod scenario;
 mod scenarios;
 mod score;
 mod server;
+mod shard;
 mod soak;
 mod stage;
 mod statistics;
@@ -40,7 +42,7 @@ mod witness;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::print::say;
 
@@ -124,8 +126,11 @@ fn with_clean_up(work: impl FnOnce() -> Result<u8>) -> Result<u8> {
 
 fn list() {
     for scenario in scenarios::all() {
-        say!("{}", scenario.name);
+        let set = scenario.set.to_possible_value();
+        let set = set.as_ref().map_or("", |value| value.get_name());
+        say!("{} ({set}; {})", scenario.name, scenario.kind.word());
         say!("    {}", scenario.about);
+        say!("    mechanism: {}", scenario.mechanism);
         say!("    must find: {}", scenario.expect);
     }
 }

@@ -62,6 +62,48 @@ pub struct Answer {
     pub report: Report,
     /// Of it, the verdict of each phase.
     pub steps: Steps,
+    /// Of it, the gains that are predicted.
+    pub predictions: Predictions,
+}
+
+/// The gains in a report's JSON.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+pub struct Predictions {
+    verdict: PredictingVerdict,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+struct PredictingVerdict {
+    findings: Vec<PredictingFinding>,
+}
+
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+struct PredictingFinding {
+    would_help: Vec<Prediction>,
+}
+
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+struct Prediction {
+    gain: Option<f64>,
+    /// Older programs print none.
+    gain_interval: Option<Range>,
+}
+
+/// From one value to another.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+pub struct Range {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Predictions {
+    /// The gain of the headline's best remedy, as a share of the throughput, with its interval.
+    pub fn first(&self) -> Option<(f64, Option<Range>)> {
+        let mut remedies = self.verdict.findings.first()?.would_help.iter();
+        remedies.find_map(|remedy| Some((remedy.gain?, remedy.gain_interval)))
+    }
 }
 
 /// The verdicts of phases in a report's JSON.
@@ -128,6 +170,11 @@ impl Files {
         self.named("log")
     }
 
+    /// What a load printed that `stallscope` did not start.
+    pub fn load_log(&self) -> PathBuf {
+        self.named("load.log")
+    }
+
     /// The recording.
     pub fn recording(&self) -> PathBuf {
         self.named("stall")
@@ -135,8 +182,8 @@ impl Files {
 
     /// Removes them all, where they are.
     pub fn remove(&self) -> Result<()> {
-        let files =
-            [self.outcome(), self.report(), self.log()].map(|file| (fs::remove_file(&file), file));
+        let files = [self.outcome(), self.report(), self.log(), self.load_log()]
+            .map(|file| (fs::remove_file(&file), file));
         let recording = self.recording();
         let all = files
             .into_iter()
@@ -170,9 +217,15 @@ impl Files {
     pub fn load_report(&self) -> Result<Option<Answer>> {
         let report = read_json(&self.report())?;
         let steps = read_json(&self.report())?;
+        let predictions = read_json(&self.report())?;
         Ok(report
             .zip(steps)
-            .map(|(report, steps)| Answer { report, steps }))
+            .zip(predictions)
+            .map(|((report, steps), predictions)| Answer {
+                report,
+                steps,
+                predictions,
+            }))
     }
 
     fn named(&self, ending: &str) -> PathBuf {
@@ -237,6 +290,24 @@ mod tests {
         files.remove().expect("removed");
         files.remove().expect("nothing left to remove");
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
+    }
+
+    #[test]
+    fn the_best_remedy_of_the_headline_predicts() {
+        let first = |remedies: &str| {
+            let text =
+                format!(r#"{{"verdict": {{"findings": [{{"would_help": [{remedies}]}}]}}}}"#);
+            let predictions: Predictions = serde_json::from_str(&text).expect("findings");
+            predictions.first()
+        };
+        assert_eq!(first(""), None);
+        assert_eq!(first(r#"{"gain": null}, {"gain": 0.5}"#), Some((0.5, None)));
+        let range = Range {
+            low: 0.1,
+            high: 0.9,
+        };
+        let with_interval = r#"{"gain": 0.5, "gain_interval": {"low": 0.1, "high": 0.9}}"#;
+        assert_eq!(first(with_interval), Some((0.5, Some(range))));
     }
 
     #[test]

@@ -93,6 +93,16 @@ impl Postgres {
         )
     }
 
+    /// Its port, of TCP on this machine and of its socket alike.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The name of its superuser.
+    pub fn user(&self) -> &str {
+        &self.owner.name
+    }
+
     /// Its unix socket.
     pub fn socket(&self) -> PathBuf {
         self.folder().join(format!(".s.PGSQL.{}", self.port))

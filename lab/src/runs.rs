@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -11,7 +11,8 @@ use clap::Args;
 use crate::binary::Program;
 use crate::disturbance::{Disturbance, Reading};
 use crate::outcome::{self, Files, Outcome};
-use crate::scenario::{Cause, Load, Scenario, SetUp};
+use crate::scenario::{AROUND, Cause, Load, Recorded, Scenario, Set, SetUp};
+use crate::shard::Shard;
 use crate::stage::Stage;
 use crate::step::Step;
 use crate::witness::Witness;
@@ -23,11 +24,14 @@ const ATTEMPTS: u32 = 3;
 /// Arguments of `run`.
 #[derive(Args)]
 pub struct RunArguments {
-    /// Scenarios to run; all but the held-out ones when none is named (see: list)
+    /// Scenarios to run; those of the set when none is named (see: list)
     name: Vec<String>,
-    /// Run the held-out workloads, on which nothing was tuned
-    #[arg(long)]
-    held_out: bool,
+    /// Which set of situations
+    #[arg(long, value_name = "NAME", value_enum, default_value = "tuned")]
+    set: Set,
+    /// Only a part of them: 2/4 is the second of four
+    #[arg(long, value_name = "N/OF")]
+    shard: Option<Shard>,
     /// Attempts at one repetition: a void run is made again
     #[arg(long, value_name = "N", default_value_t = ATTEMPTS, value_parser = clap::value_parser!(u32).range(1..))]
     attempts: u32,
@@ -48,7 +52,10 @@ pub struct RunArguments {
 /// Runs what was asked for. The status tells whether everything could be made, not whether the
 /// verdicts were right: that is for `score`.
 pub fn run(arguments: &RunArguments) -> Result<u8> {
-    let chosen = scenarios::chosen(&arguments.name, arguments.held_out)?;
+    let mut chosen = scenarios::chosen(&arguments.name, arguments.set)?;
+    if let Some(shard) = arguments.shard {
+        chosen = shard.of(chosen);
+    }
     let program = Program::find(arguments.stallscope.as_deref())?;
     let out = &arguments.out;
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
@@ -142,6 +149,7 @@ impl Attempts<'_> {
         };
         outcome.cast.clone_from(&self.stage.cast);
         let mut command = self.command(&load, files)?;
+        let beside = self.load_beside(&load, files)?;
         let before = Reading::take()?;
         let witness = Witness::start()?;
         let mut child = command
@@ -153,6 +161,7 @@ impl Attempts<'_> {
         step.map_or(Ok(()), Step::end)?;
         interrupt::check()?;
         let disturbance = Disturbance::between(before, Reading::take()?);
+        drop(beside);
         outcome.status = status.code();
         outcome.void = disturbance.void_reason();
         outcome.disturbance = Some(disturbance);
@@ -161,22 +170,63 @@ impl Attempts<'_> {
 
     fn command(&self, load: &Load, files: &Files) -> Result<Command> {
         let mut command = Command::new(&self.program.path);
-        command.args(["run", "-o"]).arg(files.recording());
+        command.arg(load.recorded.word());
+        command.arg("-o").arg(files.recording());
         command.arg("--json").arg(files.report());
         for (option, value) in &load.options {
-            if self.program.knows(option) {
-                command.arg(option).arg(value);
+            if self.program.knows(load.recorded.word(), option)? {
+                command.arg(option).args(value);
             } else {
                 eprintln!("this stallscope has no {option}: run without it");
             }
         }
-        command.arg("--").args(&load.command);
+        match load.recorded {
+            Recorded::Run => {
+                command.arg("--").args(&load.command);
+            }
+            Recorded::Record => {
+                let seconds = self.stage.seconds;
+                command.args(["--for", &format!("{seconds}s")]);
+            }
+        }
         self.stage.serve_command(&mut command);
         let log = File::create(files.log())
             .with_context(|| format!("cannot write {}", files.log().display()))?;
         let copy = log.try_clone().context("cannot duplicate a log file")?;
         command.stdin(Stdio::null()).stdout(log).stderr(copy);
         Ok(command)
+    }
+
+    /// Starts the load where `stallscope` will not. It was given more time than is recorded.
+    fn load_beside(&self, load: &Load, files: &Files) -> Result<Option<LoadBeside>> {
+        if load.recorded == Recorded::Run {
+            return Ok(None);
+        }
+        let program = load.command.first().context("a load is a command")?;
+        let mut command = Command::new(program);
+        command.args(&load.command[1..]);
+        self.stage.serve_command(&mut command);
+        let log = File::create(files.load_log())
+            .with_context(|| format!("cannot write {}", files.load_log().display()))?;
+        let copy = log.try_clone().context("cannot duplicate a log file")?;
+        command.stdin(Stdio::null()).stdout(log).stderr(copy);
+        let child = command
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let beside = LoadBeside(child);
+        std::thread::sleep(AROUND);
+        Ok(Some(beside))
+    }
+}
+
+/// A load that `record` looks on at. Dropped, it ends.
+struct LoadBeside(Child);
+
+impl Drop for LoadBeside {
+    fn drop(&mut self) {
+        // Its last second is not of interest, and a tool that is asked may take its time to sum up.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -3,8 +3,10 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::time::Duration;
 
 use anyhow::Result;
+use clap::ValueEnum;
 
 use crate::stage::Stage;
 pub use crate::step::Later;
@@ -16,6 +18,11 @@ pub struct Scenario {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
+    /// Which set it belongs to.
+    pub set: Set,
+    /// What makes it slow, in a few words. Situations of one mechanism count once, however many
+    /// servers show it.
+    pub mechanism: &'static str,
     /// What it is there for.
     pub kind: Kind,
     /// What must be found.
@@ -28,27 +35,48 @@ pub struct Scenario {
     pub set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
 }
 
-impl Scenario {
-    /// Whether nothing is wrong in it.
-    pub fn is_innocent(&self) -> bool {
-        matches!(self.kind, Kind::Healthy | Kind::Decoy)
-    }
-}
-
 /// Length of a scenario's load, s: a whole steady phase, short enough to be repeated often.
 pub const SECONDS: u32 = 11;
+
+/// Which situations were written together. A set is held out only until the diagnosis is changed
+/// for the sake of what it showed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Set {
+    /// Those that the thresholds were chosen on.
+    Tuned,
+    /// Other servers with causes of the tuned ones.
+    HeldOut,
+    /// Servers, runtimes and mechanisms that the diagnosis had not met when they were written.
+    #[value(name = "strangers-1")]
+    Strangers1,
+}
 
 /// What a scenario is there for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// One cause that must be named.
     Cause,
+    /// Two causes at once, and both must be named.
+    TwoCauses,
+    /// A cause for which the diagnosis has no name: to say that it cannot tell is right.
+    Unnamed,
     /// Nothing is wrong.
     Healthy,
     /// Something looks wrong and costs nothing.
     Decoy,
-    /// A workload that nothing was tuned on: made only when asked for.
-    HeldOut,
+}
+
+impl Kind {
+    /// In a word or two.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::Cause => "cause",
+            Kind::TwoCauses => "two causes",
+            Kind::Unnamed => "undetermined is right",
+            Kind::Healthy => "healthy",
+            Kind::Decoy => "decoy",
+        }
+    }
 }
 
 /// Whether the cause is there: the same load without it shows what it costs.
@@ -80,6 +108,10 @@ pub struct Expect {
     pub cause: &'static str,
     /// Whom the first finding is about.
     pub entity: Who,
+    /// First findings that are right as well.
+    pub or: &'static [(&'static str, Who)],
+    /// A second finding that must be among the first three; either of the two may come first.
+    pub and: Option<(&'static str, Who)>,
     /// A cause that must be among the other findings.
     pub also: Option<&'static str>,
     /// For a run with steps: the cause of each phase, in order. Then these are what must be found.
@@ -92,8 +124,26 @@ impl Expect {
         Self {
             cause,
             entity,
+            or: &[],
+            and: None,
             also: None,
             phases: &[],
+        }
+    }
+
+    /// Two causes at once, in any order.
+    pub const fn both(one: (&'static str, Who), other: (&'static str, Who)) -> Self {
+        Self {
+            and: Some(other),
+            ..Self::one(one.0, one.1)
+        }
+    }
+
+    /// No answer, or one that the diagnosis may have learned to give.
+    pub const fn undetermined_or(named: &'static [(&'static str, Who)]) -> Self {
+        Self {
+            or: named,
+            ..Self::one("undetermined", Who::Target)
         }
     }
 
@@ -108,10 +158,8 @@ impl Expect {
     /// All is well, and the load was limited by what it asked for.
     pub const fn healthy() -> Self {
         Self {
-            cause: "healthy",
-            entity: Who::Target,
             also: Some("load.rate"),
-            phases: &[],
+            ..Self::one("healthy", Who::Target)
         }
     }
 }
@@ -125,6 +173,12 @@ impl fmt::Display for Expect {
             let then = if number == 0 { "" } else { ", then " };
             write!(f, "{then}{cause} of {entity}")?;
         }
+        for (cause, entity) in self.or {
+            write!(f, ", or {cause} of {entity}")?;
+        }
+        if let Some((cause, entity)) = self.and {
+            write!(f, " and {cause} of {entity}")?;
+        }
         self.also.map_or(Ok(()), |also| write!(f, ", with {also}"))
     }
 }
@@ -137,31 +191,70 @@ pub enum SetUp {
     NotHere(String),
 }
 
-/// The load of a scenario, and what `stallscope run` is told about it.
+/// The load of a scenario, and what `stallscope` is told about it.
 pub struct Load {
-    /// The command, to be run below `stallscope run --`.
+    /// The command, to be run below `stallscope run --`, or beside `stallscope record`.
     pub command: Vec<OsString>,
-    /// Options of `stallscope run`, with their values; those that the program under test does not
-    /// know are left out.
-    pub options: Vec<(&'static str, OsString)>,
+    /// By which of its commands `stallscope` records.
+    pub recorded: Recorded,
+    /// Options of that command, with their values; those that the program under test does not know
+    /// are left out.
+    pub options: Vec<(&'static str, Option<OsString>)>,
     /// What changes while it runs.
     pub later: Option<Later>,
 }
+
+/// By which of its commands `stallscope` records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recorded {
+    /// `run` starts the load.
+    Run,
+    /// `record` looks at a server that is named, and is told nothing of the load, which runs already
+    /// and goes on after it.
+    Record,
+}
+
+impl Recorded {
+    /// The word on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Recorded::Run => "run",
+            Recorded::Record => "record",
+        }
+    }
+}
+
+/// For how long a load runs before `record` begins, and again after it ended.
+pub const AROUND: Duration = Duration::from_secs(1);
 
 impl Load {
     /// A command without anything special.
     pub fn new<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Self {
         Self {
             command: words.into_iter().map(Into::into).collect(),
+            recorded: Recorded::Run,
             options: Vec::new(),
             later: None,
         }
     }
 
-    /// With an option for `stallscope run`.
+    /// With an option for `stallscope`.
     pub fn with(mut self, option: &'static str, value: impl Into<OsString>) -> Self {
-        self.options.push((option, value.into()));
+        self.options.push((option, Some(value.into())));
         self
+    }
+
+    /// With an option that takes no value.
+    pub fn with_flag(mut self, option: &'static str) -> Self {
+        self.options.push((option, None));
+        self
+    }
+
+    /// Recorded by `record`, which is told of the server's process and of nothing else.
+    pub fn recorded_beside(mut self, server: u32) -> Self {
+        self.recorded = Recorded::Record;
+        self.options.clear();
+        self.with("--target", format!("pid:{server}"))
     }
 
     /// What `set_up` returns.
@@ -194,9 +287,23 @@ mod tests {
     }
 
     #[test]
+    fn two_causes_and_other_right_answers_are_said() {
+        let both = Expect::both(("a.b", Who::Target), ("c.d", Who::Peer));
+        assert_eq!(both.to_string(), "a.b of the target and c.d of the peer");
+        let unnamed = Expect::undetermined_or(&[("lock.runtime", Who::Target)]);
+        assert_eq!(
+            unnamed.to_string(),
+            "undetermined of the target, or lock.runtime of the target"
+        );
+    }
+
+    #[test]
     fn options_keep_their_values() {
         let load = Load::new(["pgbench", "-S"]).with("--target", "pid:7");
-        assert_eq!(load.options, [("--target", OsString::from("pid:7"))]);
+        assert_eq!(load.options, [("--target", Some("pid:7".into()))]);
         assert_eq!(load.command.len(), 2);
+        let beside = load.with_flag("--no-adjust").recorded_beside(8);
+        assert_eq!(beside.options, [("--target", Some("pid:8".into()))]);
+        assert_eq!(beside.recorded, Recorded::Record);
     }
 }

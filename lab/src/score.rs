@@ -1,9 +1,13 @@
 //! `score`: holds what was found against what was made, beside the baselines on the same runs.
 //! Everything is read from the results of `run`; nothing is measured here.
 
+mod gain;
 mod judge;
+mod mechanisms;
+mod reliability;
 mod table;
 
+use gain::Gain;
 pub use judge::{Found, judge};
 
 use std::path::{Path, PathBuf};
@@ -11,12 +15,14 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use model::Confidence;
 
 use crate::again::Judge;
 use crate::baseline::{self, Claim};
 use crate::outcome::{self, Answer, Files, Outcome};
 use crate::print::say;
-use crate::scenario::{Kind, Scenario};
+use crate::removal::Removal;
+use crate::scenario::{Costs, Kind, Scenario, Set};
 use crate::statistics::Proportion;
 use crate::witness::Metrics;
 use crate::{requirement, scenarios};
@@ -29,9 +35,9 @@ pub struct ScoreArguments {
     /// Folder with the results of `run`
     #[arg(long, value_name = "FOLDER", default_value = "target/lab")]
     out: PathBuf,
-    /// Score the held-out workloads instead
-    #[arg(long)]
-    held_out: bool,
+    /// Which set of situations
+    #[arg(long, value_name = "NAME", value_enum, default_value = "tuned")]
+    set: Set,
     /// Score what the program says of the recordings now, not what it said when they were made
     #[arg(long)]
     again: bool,
@@ -61,16 +67,71 @@ enum Judgement {
     NotRun,
 }
 
+impl Row {
+    /// With what taking the cause away changed, where that was measured. A decoy that costs something
+    /// is none, and does not count.
+    fn beside(
+        mut self,
+        removal: Option<Removal>,
+        scenario: &Scenario,
+        answer: Option<&Answer>,
+    ) -> Self {
+        if let Some(removal) = removal {
+            let counts = self.found().is_some();
+            if self.kind == Kind::Decoy && counts && !removal.is_harmless() {
+                let percent = removal.mean_longer() * 100.0;
+                self.judgement =
+                    Judgement::Void(format!("no decoy here: the mean is {percent:+.0} %"));
+            }
+            if scenario.costs == Costs::Throughput && self.found() == Some(Found::First) {
+                self.gain = answer.and_then(|answer| Gain::of(answer, &removal));
+            }
+        }
+        self.removal = removal;
+        self
+    }
+
+    /// How it was judged, where it counts.
+    fn found(&self) -> Option<Found> {
+        match self.judgement {
+            Judgement::Counted { found, .. } => Some(found),
+            _ => None,
+        }
+    }
+
+    fn says(&self, causes: &[&str]) -> bool {
+        let headline = self.headline.as_ref();
+        headline.is_some_and(|(cause, _)| causes.contains(&cause.as_str()))
+    }
+
+    /// Names a cause although nothing is wrong. An answer that says it cannot tell is not right, and
+    /// accuses nobody either.
+    fn is_alarm(&self) -> bool {
+        self.is_innocent() && self.headline.is_some() && !self.says(&["healthy", "undetermined"])
+    }
+
+    /// Says that all is well although something is wrong: the answer that ends the search.
+    fn is_false_comfort(&self) -> bool {
+        !self.is_innocent() && self.says(&["healthy"])
+    }
+
+    fn is_innocent(&self) -> bool {
+        matches!(self.kind, Kind::Healthy | Kind::Decoy)
+    }
+}
+
 struct Row {
     scenario: &'static str,
-    /// Nothing is wrong in it.
-    ruled_out: bool,
+    mechanism: &'static str,
+    kind: Kind,
     repetition: Option<u32>,
     expected: String,
     found: String,
     claims: [Claim; 3],
-    /// Names a cause although nothing is wrong.
-    alarm: bool,
+    /// The first finding's cause and how sure it is.
+    headline: Option<(String, Confidence)>,
+    gain: Option<Gain>,
+    removal: Option<Removal>,
     judgement: Judgement,
 }
 
@@ -80,7 +141,8 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
     let again = arguments.judge_again()?;
     let room = tempfile::tempdir().context("cannot make a temporary folder")?;
     let mut rows = Vec::new();
-    for scenario in scenarios::chosen(&[], arguments.held_out)? {
+    for scenario in scenarios::chosen(&[], arguments.set)? {
+        let removal = Removal::load(&arguments.out, scenario.name)?;
         let before = rows.len();
         for repetition in outcome::repetitions(&arguments.out, scenario.name)? {
             let files = Files::of(&arguments.out, scenario.name, repetition);
@@ -92,7 +154,8 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
                     }
                     _ => files.load_report()?,
                 };
-                rows.push(row(&scenario, &outcome, answer.as_ref(), &usual));
+                let row = row(&scenario, &outcome, answer.as_ref(), &usual);
+                rows.push(row.beside(removal, &scenario, answer.as_ref()));
             }
         }
         if rows.len() == before {
@@ -101,6 +164,10 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
     }
     table::print(&rows);
     table::print_totals(&rows);
+    table::print_decoys(&rows);
+    mechanisms::print(&rows);
+    reliability::print(&rows);
+    gain::print(&rows);
     say!("{:20}  {}", "thresholds", thresholds());
     let judgements: Vec<&Judgement> = rows.iter().map(|row| &row.judgement).collect();
     Ok(status(&judgements, requirement::everything()))
@@ -143,7 +210,10 @@ fn row(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>, usual: &
         repetition: Some(outcome.repetition),
         found: found_in_words(scenario, outcome, answer),
         claims,
-        alarm: answer.is_some_and(|answer| is_alarm(scenario, answer)),
+        headline: answer.and_then(|answer| {
+            let first = answer.report.verdict.findings.first()?;
+            Some((first.cause.clone(), first.confidence))
+        }),
         judgement,
         ..not_run(scenario)
     }
@@ -152,21 +222,17 @@ fn row(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>, usual: &
 fn not_run(scenario: &Scenario) -> Row {
     Row {
         scenario: scenario.name,
-        ruled_out: scenario.is_innocent(),
+        mechanism: scenario.mechanism,
+        kind: scenario.kind,
         repetition: None,
         expected: scenario.expect.to_string(),
         found: "-".to_owned(),
         claims: [Claim::Silent; 3],
-        alarm: false,
+        headline: None,
+        gain: None,
+        removal: None,
         judgement: Judgement::NotRun,
     }
-}
-
-/// An answer that says it cannot tell is not right, and accuses nobody either.
-fn is_alarm(scenario: &Scenario, answer: &Answer) -> bool {
-    let headline = answer.report.verdict.findings.first();
-    let cause = headline.map_or("undetermined", |finding| finding.cause.as_str());
-    scenario.is_innocent() && !["healthy", "undetermined"].contains(&cause)
 }
 
 fn found_in_words(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>) -> String {

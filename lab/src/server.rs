@@ -6,9 +6,11 @@
 mod burn;
 mod churn;
 mod cpus;
+mod downstream;
 mod event_loop;
 mod http;
 mod idle;
+mod latencies;
 mod load;
 mod mutex;
 mod relay;
@@ -66,6 +68,8 @@ pub enum Part {
 pub enum Server {
     /// A thread per connection; each request sleeps, holding the one mutex of the server.
     HotMutex(mutex::MutexArguments),
+    /// A web server with a thread per connection; each request sleeps.
+    Downstream(downstream::DownstreamArguments),
     /// One thread computes the answers of all connections.
     SingleThread(event_loop::LoopArguments),
     /// A thread per connection; each request reads from the disk.
@@ -85,6 +89,7 @@ pub fn play(part: &Part) -> Result<u8> {
     }
     match part {
         Part::Serve(Server::HotMutex(arguments)) => mutex::serve(arguments),
+        Part::Serve(Server::Downstream(arguments)) => downstream::serve(arguments),
         Part::Serve(Server::SingleThread(arguments)) => event_loop::serve(arguments),
         Part::Serve(Server::DiskReads(arguments)) => storage::serve(arguments),
         Part::Serve(Server::Spool(arguments)) => spool::serve(arguments),

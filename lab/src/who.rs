@@ -24,6 +24,8 @@ pub enum Who {
     Cpu,
     /// The file system that is full.
     Filesystem,
+    /// The server that the target itself asks, by its process or its address.
+    Peer,
     /// Whoever is named: the cause is what counts.
     Anyone,
 }
@@ -39,6 +41,7 @@ impl fmt::Display for Who {
             Who::Thread => "the one thread",
             Who::Cpu => "the one CPU",
             Who::Filesystem => "the full file system",
+            Who::Peer => "the peer",
             Who::Anyone => "anyone",
         })
     }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anyhow::Result;
 
 use super::loads::pgbench_script;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::Stage;
 
 /// Expressions per transaction: about 2 ms of pgbench's CPU, against some 0.05 ms of the server's
@@ -22,6 +22,8 @@ pub fn scenario() -> Scenario {
         name: "client-bound",
         about: "One pgbench thread evaluates 1,600 expressions between two cheap reads and uses a \
                 whole CPU, while the server is mostly idle.",
+        set: Set::Tuned,
+        mechanism: "generator without time left",
         kind: Kind::Cause,
         expect: Expect::one("load.client", Who::Generator),
         seconds: SECONDS,

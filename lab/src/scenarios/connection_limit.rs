@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use super::loads::own;
 use crate::postgres::DATABASE;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::Stage;
 
 /// A role without privileges: three places are kept for superusers, so that one can look.
@@ -16,6 +16,8 @@ pub fn scenario() -> Scenario {
         name: "connection-limit",
         about: "Forty workers without a connection pool each want a session for 0.2 s, and the \
                 server admits thirteen at a time.",
+        set: Set::Tuned,
+        mechanism: "connections used up",
         kind: Kind::Cause,
         expect: Expect::one("limit.connections", Who::Target),
         seconds: SECONDS,

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::server::{said, two_cpus};
 use crate::stage::Stage;
 
@@ -13,6 +13,8 @@ pub fn scenario() -> Scenario {
         name: "cpu-imbalance",
         about: "Eight connections to a server whose four threads may use one CPU only, while another \
                 CPU has nothing but the light load generator.",
+        set: Set::Tuned,
+        mechanism: "threads pinned to one CPU",
         kind: Kind::Cause,
         expect: Expect::one("cpu.imbalance", Who::Cpu),
         seconds: SECONDS,

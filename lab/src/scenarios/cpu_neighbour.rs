@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::loads::pgbench;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::{Limit, Stage};
 
 /// Against the 1024 of the session in which server and load run: nearly all, on any number of CPUs.
@@ -15,6 +15,8 @@ pub fn scenario() -> Scenario {
         name: "cpu-neighbour",
         about: "Ten pgbench clients read from memory while another group with a far higher weight \
                 computes on every CPU.",
+        set: Set::Tuned,
+        mechanism: "CPUs taken by a neighbour",
         kind: Kind::Cause,
         expect: Expect::one("cpu.neighbour", Who::NeighbourGroup),
         seconds: SECONDS,

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::loads::pgbench;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::{Limit, Stage};
 
 /// 0.4 of one CPU, in us per 100 ms.
@@ -16,6 +16,8 @@ pub fn scenario() -> Scenario {
         name: "cpu-quota",
         about: "Ten pgbench clients read from a server whose control group may use 0.4 of one CPU, \
                 on a machine that is otherwise idle.",
+        set: Set::Tuned,
+        mechanism: "CPU quota",
         kind: Kind::Cause,
         expect: Expect::one("cpu.quota", Who::LimitedGroup),
         seconds: SECONDS,

@@ -2,7 +2,7 @@
 //! for nothing but a CPU.
 
 use super::loads::pgbench;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, Who};
 
 /// The scenario.
 pub fn scenario() -> Scenario {
@@ -10,6 +10,8 @@ pub fn scenario() -> Scenario {
         name: "cpu-saturated",
         about: "Ten pgbench clients read single rows from memory as fast as they can, without any \
                 limit but the CPUs.",
+        set: Set::Tuned,
+        mechanism: "full CPUs",
         kind: Kind::Cause,
         expect: Expect::one("cpu.saturated", Who::Target),
         seconds: SECONDS,

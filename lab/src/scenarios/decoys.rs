@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::loads::{pgbench, pgbench_script};
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::{Limit, Stage, forget_cached};
 
 /// The load of all healthy situations.
@@ -17,30 +17,35 @@ pub fn scenarios() -> [Scenario; 5] {
     [
         decoy(
             "neighbour-io",
+            "disk busy by others",
             "Another process reads and writes the disk as fast as it can, while pgbench asks for \
              500 reads per second of a table in memory.",
             neighbour_io,
         ),
         decoy(
             "nice-batch",
+            "CPUs full of batch work",
             "A batch of the lowest priority fills the CPUs, while pgbench asks for 500 reads per \
              second and is served first.",
             nice_batch,
         ),
         decoy(
             "cache-warm-up",
+            "cold cache that warms up",
             "pgbench asks for 2,000 reads per second of 13 MB that are not in memory at first and \
              are after a few seconds.",
             cache_warm_up,
         ),
         decoy(
             "throttled-neighbour",
+            "quota of another group",
             "Another group is held back by its CPU quota all the time, while pgbench asks for 500 \
              reads per second.",
             throttled_neighbour,
         ),
         decoy(
             "idle-ring",
+            "idle io_uring loops",
             "Two event loops wait on an io_uring for connections that never come, while pgbench asks \
              for 500 reads per second.",
             idle_ring,
@@ -50,12 +55,15 @@ pub fn scenarios() -> [Scenario; 5] {
 
 fn decoy(
     name: &'static str,
+    mechanism: &'static str,
     about: &'static str,
     set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
 ) -> Scenario {
     Scenario {
         name,
         about,
+        set: Set::Tuned,
+        mechanism,
         kind: Kind::Decoy,
         expect: Expect::one("healthy", Who::Target),
         seconds: SECONDS,

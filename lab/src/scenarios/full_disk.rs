@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::server::said;
 use crate::stage::Stage;
 
@@ -13,6 +13,8 @@ pub fn scenario() -> Scenario {
         name: "full-disk",
         about: "Four connections to a server that writes a file for each request, on a disk without \
                 room, so that it tries three times and gives up.",
+        set: Set::Tuned,
+        mechanism: "full file system",
         kind: Kind::Cause,
         expect: Expect::one("io.full_disk", Who::Filesystem),
         seconds: SECONDS,

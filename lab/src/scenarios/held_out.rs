@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, Load, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, Load, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::{Limit, Stage};
 use crate::{binary, interrupt};
 
@@ -20,10 +20,12 @@ const QUOTA: u32 = 30_000;
 
 /// All of them.
 pub fn scenarios() -> [Scenario; 4] {
-    let held_out = |name, about, expect, set_up| Scenario {
+    let held_out = |name, mechanism, about, expect, set_up| Scenario {
         name,
         about,
-        kind: Kind::HeldOut,
+        set: Set::HeldOut,
+        mechanism,
+        kind: Kind::Cause,
         expect,
         seconds: SECONDS,
         costs: Costs::Throughput,
@@ -32,6 +34,7 @@ pub fn scenarios() -> [Scenario; 4] {
     [
         held_out(
             "redis-script",
+            "one thread serves all",
             "Eight connections of redis-benchmark run a script in Redis, which computes in one \
              thread.",
             Expect::one("cpu.single_thread", Who::Thread),
@@ -39,6 +42,7 @@ pub fn scenarios() -> [Scenario; 4] {
         ),
         held_out(
             "nginx-quota",
+            "CPU quota",
             "Eight connections ask nginx for a small file, and its control group may use 0.3 of \
              one CPU.",
             Expect::one("cpu.quota", Who::LimitedGroup),
@@ -48,6 +52,7 @@ pub fn scenarios() -> [Scenario; 4] {
             costs: Costs::Latency,
             ..held_out(
                 "mariadb-saturated",
+                "full CPUs",
                 "Eight sysbench threads read single rows from MariaDB as fast as they can.",
                 Expect::one("cpu.saturated", Who::Target),
                 mariadb_saturated,
@@ -55,6 +60,7 @@ pub fn scenarios() -> [Scenario; 4] {
         },
         held_out(
             "mariadb-quota",
+            "CPU quota",
             "Eight sysbench threads read single rows from MariaDB, whose control group may use \
              0.3 of one CPU.",
             Expect::one("cpu.quota", Who::LimitedGroup),
@@ -79,8 +85,13 @@ pub fn redis(stage: &mut Stage) -> Result<(u32, String)> {
     redis.args(["--port", &port, "--bind", "127.0.0.1", "--save", ""]);
     redis.args(["--logfile", "log", "--dir"]).arg(folder);
     let pid = stage.beside(redis)?;
-    wait_for(&port)?;
+    wait_for(&here(&port))?;
     Ok((pid, port))
+}
+
+/// The address of a port on this machine.
+pub(super) fn here(port: &str) -> String {
+    format!("127.0.0.1:{port}")
 }
 
 /// Starts an nginx with two workers that serves `/file`, of 1,000 bytes; its process and its port.
@@ -88,15 +99,32 @@ pub fn nginx(stage: &mut Stage, workers: u32) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
     let folder = stage.unprivileged_folder("nginx")?;
     std::fs::write(folder.join("file"), "x".repeat(1000)).context("cannot write a file")?;
+    let places = format!(
+        "root {}; location /ok {{ return 200 ok; }}",
+        folder.display()
+    );
+    let pid = nginx_with(stage, workers, &port, "", &places)?;
+    Ok((pid, port))
+}
+
+/// Starts an nginx with these directives for web servers, and for its own one; its process.
+pub(super) fn nginx_with(
+    stage: &mut Stage,
+    workers: u32,
+    port: &str,
+    all: &str,
+    own: &str,
+) -> Result<u32> {
+    let folder = stage.unprivileged_folder("nginx")?;
     let configuration = folder.join("nginx.conf");
-    std::fs::write(&configuration, nginx_configuration(&folder, &port, workers))
-        .context("cannot write nginx's configuration")?;
+    let text = nginx_configuration(&folder, port, workers, [all, own]);
+    std::fs::write(&configuration, text).context("cannot write nginx's configuration")?;
     let mut nginx = stage.unprivileged("nginx");
     nginx.args(["-e", "stderr", "-p"]).arg(&folder);
     nginx.arg("-c").arg(configuration);
     let pid = stage.beside(nginx)?;
-    wait_for(&port)?;
-    Ok((pid, port))
+    wait_for(&here(port))?;
+    Ok(pid)
 }
 
 fn redis_script(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
@@ -137,7 +165,7 @@ fn nginx_quota(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     .ready()
 }
 
-fn nginx_configuration(folder: &Path, port: &str, workers: u32) -> String {
+fn nginx_configuration(folder: &Path, port: &str, workers: u32, [all, own]: [&str; 2]) -> String {
     let folder = folder.display();
     let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let places: String = places
@@ -147,7 +175,7 @@ fn nginx_configuration(folder: &Path, port: &str, workers: u32) -> String {
     format!(
         "daemon off;\nworker_processes {workers};\npid {folder}/pid;\nevents {{}}\nhttp {{\n\
          access_log off;\nkeepalive_requests 100000000;\n{places}\
-         server {{ listen 127.0.0.1:{port}; root {folder}; location /ok {{ return 200 ok; }} }}\n}}\n"
+         {all}\nserver {{ listen 127.0.0.1:{port}; {own} }}\n}}\n"
     )
 }
 
@@ -164,10 +192,42 @@ fn mariadb_quota(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
 }
 
 fn mariadb(stage: &mut Stage, threads: &str, limited: Option<Cause>) -> Result<SetUp> {
-    let programs = ["mariadbd", "mariadb-install-db", "mariadb", "sysbench"];
-    if let Some(why) = missing(&programs, "mariadb-server sysbench") {
+    if let Some(why) = missing(&MARIADB, MARIADB_PACKAGES) {
         return Ok(SetUp::NotHere(why));
     }
+    let (pid, port) = mariadb_server(stage, &[], None)?;
+    let mut prepare = Command::new("sysbench");
+    prepare.args(sysbench("oltp_point_select", &port, "1", "prepare"));
+    stage.step(prepare)?;
+    if let Some(why) = limited.and_then(|cause| quota(stage, pid, cause)) {
+        return Ok(SetUp::NotHere(why));
+    }
+    Ok(SetUp::Ready(sysbench_load(
+        stage,
+        sysbench("oltp_point_select", &port, threads, "run"),
+    )))
+}
+
+/// sysbench with a line per second.
+pub(super) fn sysbench_load(stage: &Stage, words: Vec<String>) -> Load {
+    let seconds = format!("--time={}", stage.seconds);
+    let first = ["sysbench", &seconds, "--report-interval=1"].map(str::to_owned);
+    // Its latency of an interval is a quantile: of the mean it says nothing before the end.
+    Load::new(first.into_iter().chain(words)).with("--metric", r"throughput=tps: ([0-9.]+)")
+}
+
+/// What `mariadb_server` and sysbench need.
+pub(super) const MARIADB: [&str; 4] = ["mariadbd", "mariadb-install-db", "mariadb", "sysbench"];
+/// Where that is from.
+pub(super) const MARIADB_PACKAGES: &str = "mariadb-server sysbench";
+
+/// Starts a MariaDB with an empty database `sbtest` and these settings, and its redo log on another
+/// disk where one is given; its process and its port.
+pub(super) fn mariadb_server(
+    stage: &mut Stage,
+    settings: &[&str],
+    log_on: Option<&Path>,
+) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
     let data = stage.unprivileged_folder("mariadb")?;
     let mut install = stage.unprivileged("mariadb-install-db");
@@ -180,42 +240,32 @@ fn mariadb(stage: &mut Stage, threads: &str, limited: Option<Cause>) -> Result<S
     server.arg(format!("--datadir={}", data.display()));
     server.arg(format!("--socket={}/socket", data.display()));
     server.arg(format!("--log-error={}/log", data.display()));
+    server.args(settings);
+    if let Some(disk) = log_on {
+        let log = "ib_logfile0";
+        std::fs::copy(data.join(log), disk.join(log)).context("cannot copy the redo log")?;
+        stage.give_away(&disk.join(log))?;
+        server.arg(format!("--innodb-log-group-home-dir={}", disk.display()));
+    }
     let pid = stage.beside(server)?;
-    wait_for(&port)?;
-    let mut create = Command::new("mariadb");
-    create.args([
-        "--no-defaults",
-        "-h",
-        "127.0.0.1",
-        "-P",
-        &port,
-        "-u",
-        "root",
-    ]);
+    wait_for(&here(&port))?;
+    let mut create = mariadb_client(&port);
     create.args(["-e", "CREATE DATABASE sbtest"]);
     stage.step(create)?;
-    let mut prepare = Command::new("sysbench");
-    prepare.args(sysbench(&port, "1", "prepare"));
-    stage.step(prepare)?;
-    if let Some(why) = limited.and_then(|cause| quota(stage, pid, cause)) {
-        return Ok(SetUp::NotHere(why));
-    }
-    let seconds = format!("--time={}", stage.seconds);
-    let mut words = vec![
-        "sysbench".to_owned(),
-        seconds,
-        "--report-interval=1".to_owned(),
-    ];
-    words.extend(sysbench(&port, threads, "run"));
-    // Its latency of an interval is a quantile: of the mean it says nothing before the end.
-    Load::new(words)
-        .with("--metric", r"throughput=tps: ([0-9.]+)")
-        .ready()
+    Ok((pid, port))
 }
 
-fn sysbench(port: &str, threads: &str, verb: &str) -> Vec<String> {
+/// The client of a MariaDB.
+pub(super) fn mariadb_client(port: &str) -> Command {
+    let mut client = Command::new("mariadb");
+    client.args(["--no-defaults", "-h", "127.0.0.1", "-P", port, "-u", "root"]);
+    client
+}
+
+/// The words of a sysbench test on that database.
+pub(super) fn sysbench(test: &str, port: &str, threads: &str, verb: &str) -> Vec<String> {
     [
-        "oltp_point_select",
+        test,
         "--db-driver=mysql",
         "--mysql-host=127.0.0.1",
         &format!("--mysql-port={port}"),
@@ -231,7 +281,7 @@ fn sysbench(port: &str, threads: &str, verb: &str) -> Vec<String> {
 }
 
 /// Limits a server's CPUs, or only puts it into a group; the answer says why that cannot be.
-fn quota(stage: &mut Stage, pid: u32, cause: Cause) -> Option<String> {
+pub(super) fn quota(stage: &mut Stage, pid: u32, cause: Cause) -> Option<String> {
     let quota = (cause == Cause::Made).then_some(QUOTA);
     match stage.confine("limited", pid, &[Limit::CpuQuota(quota)]) {
         Ok(group) => {
@@ -243,13 +293,14 @@ fn quota(stage: &mut Stage, pid: u32, cause: Cause) -> Option<String> {
 }
 
 /// A port that was free a moment ago.
-fn free_port() -> Result<u16> {
+pub(super) fn free_port() -> Result<u16> {
     let any = TcpListener::bind(("127.0.0.1", 0)).context("cannot find a free port")?;
     Ok(any.local_addr().context("cannot read a free port")?.port())
 }
 
-fn wait_for(port: &str) -> Result<()> {
-    let address: SocketAddr = format!("127.0.0.1:{port}").parse().context("a port")?;
+/// Waits until a server listens there.
+pub(super) fn wait_for(address: &str) -> Result<()> {
+    let address: SocketAddr = address.parse().context("an address")?;
     let since = Instant::now();
     while since.elapsed() < START_LIMIT {
         if TcpStream::connect(address).is_ok() {

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::server::said;
 use crate::stage::Stage;
 
@@ -14,6 +14,8 @@ pub fn scenario() -> Scenario {
         name: "hot-mutex",
         about: "Eight connections, each with a thread of the server, and every request sleeps 0.3 \
                 ms while it holds the server's one mutex.",
+        set: Set::Tuned,
+        mechanism: "one mutex among threads",
         kind: Kind::Cause,
         expect: Expect::one("lock.futex", Who::Target),
         seconds: SECONDS,

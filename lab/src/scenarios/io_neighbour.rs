@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::server::said;
 use crate::stage::{Limit, Stage, device_of};
 
@@ -16,6 +16,8 @@ pub fn scenario() -> Scenario {
         name: "io-neighbour",
         about: "Four connections to a server that reads from the disk for each request, while another \
                 group reads and writes the same disk as fast as it can.",
+        set: Set::Tuned,
+        mechanism: "disk taken by a neighbour",
         kind: Kind::Cause,
         expect: Expect::one("io.neighbour", Who::NeighbourGroup),
         seconds: SECONDS,

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::loads::pgbench;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::{Limit, Stage, device_of, forget_cached};
 
 /// So few that the 19,000 pages of the table are not in memory before the run ends.
@@ -15,6 +15,8 @@ pub fn scenario() -> Scenario {
         name: "io-slow-reads",
         about: "Ten pgbench clients read rows that are not in memory from a server whose control \
                 group may read 400 times per second.",
+        set: Set::Tuned,
+        mechanism: "limited reads",
         kind: Kind::Cause,
         expect: Expect::one("io.throttled", Who::LimitedGroup),
         seconds: SECONDS,

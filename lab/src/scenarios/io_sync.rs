@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::loads::pgbench_script;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::Stage;
 
 /// The scenario.
@@ -13,6 +13,8 @@ pub fn scenario() -> Scenario {
         name: "io-sync",
         about: "Eight pgbench clients insert one row per transaction, and each commit waits until \
                 the log is on a disk that takes its time.",
+        set: Set::Tuned,
+        mechanism: "fsync on a slow disk",
         kind: Kind::Cause,
         expect: Expect::one("io.sync", Who::Target),
         seconds: SECONDS,

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::loads::pgbench_script;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::Stage;
 
 /// 20 ms of thinking make 50 transactions per second of a client: four make 200 of the 400.
@@ -18,6 +18,8 @@ pub fn scenario() -> Scenario {
         name: "load-late",
         about: "Four pgbench clients that think for 20 ms in each transaction are asked for 400 per \
                 second, and make half of them.",
+        set: Set::Tuned,
+        mechanism: "generator behind its schedule",
         kind: Kind::Cause,
         expect: Expect::one("load.late", Who::Generator),
         seconds: SECONDS,

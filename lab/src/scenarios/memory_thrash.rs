@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::loads::pgbench_script;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::{Limit, Stage, forget_cached};
 
 /// The server's own memory and a small part of the 150 MB that the load reads.
@@ -15,6 +15,8 @@ pub fn scenario() -> Scenario {
         name: "memory-thrash",
         about: "Four pgbench clients read twenty rows at a time of 150 MB, and the server's control \
                 group may keep 40 MB in memory, page cache included.",
+        set: Set::Tuned,
+        mechanism: "memory limit with refaults",
         kind: Kind::Cause,
         expect: Expect::one("memory.limit", Who::LimitedGroup),
         seconds: SECONDS,

@@ -23,12 +23,13 @@ mod rate_limited;
 mod row_lock;
 mod single_thread;
 mod step_change;
+mod strangers;
 
 pub use held_out::{missing, nginx, redis};
 
 use anyhow::{Result, bail};
 
-use crate::scenario::{Kind, Scenario};
+use crate::scenario::{Scenario, Set};
 
 /// All, in the order in which they are run and shown.
 pub fn all() -> Vec<Scenario> {
@@ -56,11 +57,12 @@ pub fn all() -> Vec<Scenario> {
     ];
     all.extend(decoys::scenarios());
     all.extend(held_out::scenarios());
+    all.extend(strangers::scenarios());
     all
 }
 
-/// Those of the given names; when none is given, the held-out ones or all the others.
-pub fn chosen(names: &[String], held_out: bool) -> Result<Vec<Scenario>> {
+/// Those of the given names; when none is given, those of the set.
+pub fn chosen(names: &[String], set: Set) -> Result<Vec<Scenario>> {
     let known: Vec<&str> = all().iter().map(|scenario| scenario.name).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
         bail!(
@@ -70,7 +72,7 @@ pub fn chosen(names: &[String], held_out: bool) -> Result<Vec<Scenario>> {
     }
     let chosen = |scenario: &Scenario| {
         if names.is_empty() {
-            (scenario.kind == Kind::HeldOut) == held_out
+            scenario.set == set
         } else {
             names.iter().any(|name| name == scenario.name)
         }
@@ -80,6 +82,8 @@ pub fn chosen(names: &[String], held_out: bool) -> Result<Vec<Scenario>> {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+
     use super::*;
 
     #[test]
@@ -88,16 +92,16 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all().len());
-        let chosen_by_itself =
-            chosen(&[], false).expect("some").len() + chosen(&[], true).expect("some").len();
-        assert_eq!(chosen_by_itself, names.len());
-        assert_eq!(
-            chosen(&["cpu-quota".to_owned()], true)
-                .expect("known")
-                .len(),
-            1
-        );
-        assert!(chosen(&["cpu-quota".to_owned(), "typo".to_owned()], false).is_err());
+        let in_sets = Set::value_variants()
+            .iter()
+            .map(|set| chosen(&[], *set).expect("some").len());
+        assert_eq!(in_sets.sum::<usize>(), names.len());
+        let named = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            chosen(&names, Set::HeldOut)
+        };
+        assert_eq!(named(&["cpu-quota"]).expect("known").len(), 1);
+        assert!(named(&["cpu-quota", "typo"]).is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::{DELAYED_SERVER, Stage};
 
 /// The scenario.
@@ -12,6 +12,8 @@ pub fn scenario() -> Scenario {
         name: "network-delay",
         about: "Eight connections ask one request at a time of a server that packets need 15 ms to \
                 reach and 15 ms to come back from.",
+        set: Set::Tuned,
+        mechanism: "long way to the client",
         kind: Kind::Cause,
         expect: Expect::one("net.rtt", Who::Anyone),
         seconds: SECONDS,

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::server::said;
 use crate::stage::{Limit, Stage};
 
@@ -16,6 +16,8 @@ pub fn scenario() -> Scenario {
         name: "out-of-memory",
         about: "Four connections to a server with a process for each, three of which take more and \
                 more of the 96 MB of their control group until the kernel kills them.",
+        set: Set::Tuned,
+        mechanism: "memory limit with kills",
         kind: Kind::Cause,
         expect: Expect::one("memory.oom", Who::LimitedGroup),
         seconds: SECONDS,

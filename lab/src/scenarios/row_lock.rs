@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::loads::pgbench_script;
 use crate::postgres::DATABASE;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::stage::Stage;
 
 /// More rounds of 250 ms than any run is long.
@@ -18,6 +18,8 @@ pub fn scenario() -> Scenario {
         name: "row-lock",
         about: "Eight pgbench clients update one row, which another session keeps locked for 200 of \
                 every 250 ms, idle inside its transaction.",
+        set: Set::Tuned,
+        mechanism: "row lock held by an idle session",
         kind: Kind::Cause,
         expect: Expect::one("lock.database", Who::Holder),
         seconds: SECONDS,

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
 use crate::server::said;
 use crate::stage::Stage;
 
@@ -13,6 +13,8 @@ pub fn scenario() -> Scenario {
         name: "single-thread",
         about: "Four connections to a server whose one thread computes 0.4 ms for each request, \
                 while another CPU is free.",
+        set: Set::Tuned,
+        mechanism: "one thread serves all",
         kind: Kind::Cause,
         expect: Expect::one("cpu.single_thread", Who::Thread),
         seconds: SECONDS,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::loads::pgbench;
-use crate::scenario::{Cause, Costs, Expect, Kind, Scenario, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Kind, Scenario, Set, SetUp, Who};
 use crate::stage::{Limit, Stage};
 
 /// 0.4 of one CPU, in us per 100 ms.
@@ -19,6 +19,8 @@ pub fn scenario() -> Scenario {
         name: "step-change",
         about: "Ten pgbench clients fill the CPUs for ten seconds, then the server's control group \
                 gets a quota of 0.4 of one CPU.",
+        set: Set::Tuned,
+        mechanism: "quota that begins in the middle",
         kind: Kind::Cause,
         expect: Expect {
             phases: &[

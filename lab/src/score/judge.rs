@@ -33,7 +33,7 @@ impl Found {
 /// Looks for the expected answer. With steps, all phases must be right; else the headline, and the
 /// other finding that is expected.
 pub fn judge(answer: &Answer, expect: Expect, outcome: &Outcome) -> Found {
-    let Answer { report, steps } = answer;
+    let Answer { report, steps, .. } = answer;
     let about = |entity: &Entity, who| is_about(entity, who, report, outcome);
     if !expect.phases.is_empty() {
         let verdicts = steps.verdicts();
@@ -48,12 +48,18 @@ pub fn judge(answer: &Answer, expect: Expect, outcome: &Outcome) -> Found {
     }
     let findings = &report.verdict.findings;
     let also = |also: &str| findings.iter().skip(1).any(|finding| finding.cause == also);
-    let place = findings
-        .iter()
-        .take(FEW)
-        .position(|finding| finding.cause == expect.cause && about(&finding.entity, expect.entity));
-    match place {
-        Some(0) if expect.also.is_none_or(also) => Found::First,
+    let place = |(cause, who): (&str, Who)| {
+        let mut few = findings.iter().take(FEW);
+        few.position(|finding| finding.cause == cause && about(&finding.entity, who))
+    };
+    let named = std::iter::once((expect.cause, expect.entity)).chain(expect.or.iter().copied());
+    let first = named.filter_map(place).min();
+    let second = expect.and.map(place);
+    // Where two are expected, either of them may be the headline.
+    let headline = first.into_iter().chain(second.flatten()).min();
+    let all = first.is_some() && second.is_none_or(|second| second.is_some());
+    match headline {
+        Some(0) if all && expect.also.is_none_or(also) => Found::First,
         Some(_) => Found::AmongThree,
         None => Found::Not,
     }
@@ -82,6 +88,16 @@ fn is_about(entity: &Entity, who: Who, report: &Report, outcome: &Outcome) -> bo
         Who::Filesystem => {
             entity.kind == EntityKind::Filesystem && cast == Some(entity.path.as_str())
         }
+        Who::Peer => cast.is_some_and(|cast| is_peer(entity, cast)),
         Who::Anyone => true,
     }
+}
+
+/// A peer is named by its process, or, where that is not on this machine, by its address: the lab
+/// knows both, and says them one after the other.
+fn is_peer(entity: &Entity, cast: &str) -> bool {
+    cast.split(' ').any(|name| {
+        let at = entity.path.find(name);
+        at.is_some_and(|at| !name.starts_with("pid:") || at == 0)
+    })
 }

@@ -3,6 +3,7 @@
 use super::{Found, Judgement, Row, how_often};
 use crate::baseline::RULES;
 use crate::print::say;
+use crate::scenario::Kind;
 
 /// Prints a line per repetition.
 pub fn print(rows: &[Row]) {
@@ -53,6 +54,28 @@ fn cells(row: &Row) -> Vec<String> {
     cells
 }
 
+/// Prints what each decoy cost, where `validate` measured that.
+pub fn print_decoys(rows: &[Row]) {
+    let mut decoys: Vec<&Row> = rows.iter().filter(|row| row.kind == Kind::Decoy).collect();
+    decoys.dedup_by_key(|row| row.scenario);
+    let measured = decoys
+        .iter()
+        .filter_map(|row| Some((row.scenario, row.removal?)));
+    let lines: Vec<String> = measured
+        .map(|(name, removal)| {
+            let percent = |longer: f64| format!("{:+.0} %", longer * 100.0);
+            let p99 = removal.p99_longer().map_or("not known".to_owned(), percent);
+            let mean = percent(removal.mean_longer());
+            format!("{name:24}  mean {mean}, p99 {p99}")
+        })
+        .collect();
+    if !lines.is_empty() {
+        say!();
+        say!("latency with the decoy, against the same load alone:");
+        lines.iter().for_each(|line| say!("{line}"));
+    }
+}
+
 /// Prints how often each was right, of the runs that count.
 pub fn print_totals(rows: &[Row]) {
     say!();
@@ -61,7 +84,7 @@ pub fn print_totals(rows: &[Row]) {
     names.dedup();
     for name in names {
         let own: Vec<&Row> = rows.iter().filter(|row| row.scenario == name).collect();
-        say!("{name:20}  {}", how_often(&own, first));
+        say!("{name:24}  {}", how_often(&own, first));
     }
     say!();
     let all: Vec<&Row> = rows.iter().collect();
@@ -72,9 +95,16 @@ pub fn print_totals(rows: &[Row]) {
         let right = how_often(&all, |_, _, rules| rules[number]);
         say!("{rule:20}  {right}");
     }
-    let ruled_out: Vec<&Row> = rows.iter().filter(|row| row.ruled_out).collect();
-    let alarms = how_often(&ruled_out, |row, _, _| row.alarm);
+    let innocent: Vec<&Row> = rows.iter().filter(|row| row.is_innocent()).collect();
+    let alarms = how_often(&innocent, |row, _, _| row.is_alarm());
     say!("{:20}  {}", "false alarms", alarms.counted("alarms"));
+    let wrong: Vec<&Row> = rows.iter().filter(|row| !row.is_innocent()).collect();
+    let comforts = how_often(&wrong, |row, _, _| row.is_false_comfort());
+    say!(
+        "{:20}  {}",
+        "healthy over a cause",
+        comforts.counted("healthy")
+    );
     let void = rows
         .iter()
         .filter(|row| matches!(row.judgement, Judgement::Void(_)))

@@ -6,8 +6,9 @@ use model::{
 };
 
 use super::*;
-use crate::outcome::Steps;
-use crate::scenario::{Expect, Who};
+use crate::outcome::{Predictions, Steps};
+use crate::removal::tests::removal;
+use crate::scenario::{Expect, Set, Who};
 
 const EXPECT: Expect = Expect::one("cpu.saturated", Who::Target);
 
@@ -95,6 +96,27 @@ fn answer(findings: &[(&str, Entity)]) -> Answer {
     Answer {
         report: report(findings),
         steps: Steps::default(),
+        predictions: Predictions::default(),
+    }
+}
+
+/// A row of a run that counts.
+pub(super) fn counted(scenario: &'static str, mechanism: &'static str, found: Found) -> Row {
+    Row {
+        scenario,
+        mechanism,
+        kind: Kind::Cause,
+        repetition: Some(1),
+        expected: String::new(),
+        found: String::new(),
+        claims: [Claim::Silent; 3],
+        headline: None,
+        gain: None,
+        removal: None,
+        judgement: Judgement::Counted {
+            found,
+            rules: [false; 3],
+        },
     }
 }
 
@@ -189,7 +211,13 @@ fn with_steps_every_phase_must_be_right() {
         );
         let steps: Steps = serde_json::from_str(&text).expect("phases");
         let report = report(&[("cpu.saturated", server())]);
-        judge(&Answer { report, steps }, expect, &outcome())
+        let predictions = Predictions::default();
+        let answer = Answer {
+            report,
+            steps,
+            predictions,
+        };
+        judge(&answer, expect, &outcome())
     };
     assert_eq!(found(&[phase("a.b"), phase("c.d")]), Found::First);
     assert_eq!(
@@ -202,7 +230,7 @@ fn with_steps_every_phase_must_be_right() {
 
 #[test]
 fn a_run_without_report_or_with_a_failed_command_is_wrong() {
-    let chosen = scenarios::chosen(&["cpu-saturated".to_owned()], false);
+    let chosen = scenarios::chosen(&["cpu-saturated".to_owned()], Set::Tuned);
     let scenario = &chosen.expect("known")[0];
     let row = |outcome: &Outcome, answer| row(scenario, outcome, answer, &Metrics::new());
     let found = |row: &Row| match &row.judgement {
@@ -222,16 +250,78 @@ fn a_run_without_report_or_with_a_failed_command_is_wrong() {
 }
 
 #[test]
-fn an_alarm_names_a_cause_where_nothing_is_wrong() {
-    let alarm = |name: &str, cause| {
-        let chosen = scenarios::chosen(&[name.to_owned()], false).expect("known");
-        is_alarm(&chosen[0], &answer(&[(cause, server())]))
+fn an_alarm_and_a_comfort_are_wrong_in_opposite_ways() {
+    let row = |name: &str, cause| {
+        let chosen = scenarios::chosen(&[name.to_owned()], Set::Tuned).expect("known");
+        let mut outcome = Outcome::new(name, 1);
+        outcome.status = Some(0);
+        let answer = answer(&[(cause, server())]);
+        row(&chosen[0], &outcome, Some(&answer), &Metrics::new())
     };
-    assert!(alarm("nice-batch", "cpu.saturated"));
-    assert!(alarm("rate-limited", "io.sync"));
-    assert!(!alarm("nice-batch", "healthy"));
-    assert!(!alarm("nice-batch", "undetermined"));
-    assert!(!alarm("cpu-quota", "cpu.saturated"));
+    assert!(row("nice-batch", "cpu.saturated").is_alarm());
+    assert!(row("rate-limited", "io.sync").is_alarm());
+    assert!(!row("nice-batch", "healthy").is_alarm());
+    assert!(!row("nice-batch", "undetermined").is_alarm());
+    assert!(!row("cpu-quota", "cpu.saturated").is_alarm());
+    assert!(row("cpu-quota", "healthy").is_false_comfort());
+    assert!(!row("cpu-quota", "undetermined").is_false_comfort());
+    assert!(!row("nice-batch", "healthy").is_false_comfort());
+}
+
+#[test]
+fn of_two_causes_both_must_be_named_and_either_may_come_first() {
+    let expect = Expect::both(("a.b", Who::Target), ("c.d", Who::Generator));
+    let (one, other) = (("a.b", server()), ("c.d", generator()));
+    assert_eq!(judged(expect, &[one.clone(), other.clone()]), Found::First);
+    assert_eq!(judged(expect, &[other.clone(), one.clone()]), Found::First);
+    assert_eq!(
+        judged(expect, std::slice::from_ref(&one)),
+        Found::AmongThree
+    );
+    let behind = [("e.f", server()), one, other];
+    assert_eq!(judged(expect, &behind), Found::AmongThree);
+    assert_eq!(judged(expect, &behind[..1]), Found::Not);
+}
+
+#[test]
+fn an_unnamed_cause_may_be_left_undetermined_or_named() {
+    let expect = Expect::undetermined_or(&[("lock.runtime", Who::Target)]);
+    assert_eq!(judged(expect, &[("undetermined", server())]), Found::First);
+    assert_eq!(judged(expect, &[("lock.runtime", server())]), Found::First);
+    assert_eq!(judged(expect, &[("healthy", server())]), Found::Not);
+}
+
+#[test]
+fn a_peer_is_known_by_its_process_or_its_address() {
+    let mut outcome = outcome();
+    let cast = "pid:7@ 10.0.0.2:80".to_owned();
+    outcome.cast.insert(Who::Peer, cast);
+    let found = |kind, path| {
+        let answer = answer(&[("net.remote", Entity::new(kind, "x", path))]);
+        judge(&answer, Expect::one("net.remote", Who::Peer), &outcome) == Found::First
+    };
+    assert!(found(EntityKind::Process, "pid:7@123"));
+    assert!(!found(EntityKind::Process, "pid:77@123"));
+    assert!(found(
+        EntityKind::Connection,
+        "pid:9@1/10.0.0.1:5000-10.0.0.2:80"
+    ));
+    assert!(!found(EntityKind::Process, "pid:9@1"));
+}
+
+#[test]
+fn a_decoy_that_costs_something_does_not_count() {
+    let chosen = scenarios::chosen(&["nice-batch".to_owned()], Set::Tuned).expect("known");
+    let beside = |p99| {
+        let removal = removal((500.0, 1.0, p99), (500.0, 1.0, 4.0));
+        let row = Row {
+            kind: Kind::Decoy,
+            ..counted("nice-batch", "x", Found::First)
+        };
+        row.beside(Some(removal), &chosen[0], None).found()
+    };
+    assert_eq!(beside(4.1), Some(Found::First));
+    assert_eq!(beside(9.0), None);
 }
 
 #[test]

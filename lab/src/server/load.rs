@@ -1,6 +1,7 @@
 //! `load`: a closed loop on a few connections, each a thread that waits for its answer. It computes
-//! nothing, so that it is never the bottleneck. A line per second, as any generator prints.
+//! nothing unless asked to, so that it is not the bottleneck. A line per second, as any generator prints.
 
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,6 +11,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::cpus::pin;
+use super::latencies::Latencies;
 use super::{http, request};
 
 /// How `stallscope run` finds the throughput in a line of `progress`.
@@ -37,6 +39,18 @@ pub struct LoadArguments {
     /// Ask a web server for this path instead of a server of our own
     #[arg(long)]
     http: Option<String>,
+    /// Send this text, as servers with a text protocol want it, instead of a request of our own
+    #[arg(long, requires = "ends")]
+    text: Option<String>,
+    /// With what the answer to it ends
+    #[arg(long)]
+    ends: Option<String>,
+    /// Sleep between an answer and the next request, us
+    #[arg(long, default_value_t = 0)]
+    think: u64,
+    /// Compute between an answer and the next request, us of CPU
+    #[arg(long, default_value_t = 0)]
+    compute: u64,
 }
 
 /// What has been done, by all threads.
@@ -44,6 +58,7 @@ pub struct LoadArguments {
 pub struct Tally {
     done: AtomicU64,
     latency_ns: AtomicU64,
+    latencies: Latencies,
     failed: AtomicU64,
     ended: AtomicBool,
 }
@@ -53,6 +68,7 @@ impl Tally {
     pub fn done(&self, took: Duration) {
         let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         self.latency_ns.fetch_add(ns, Ordering::Relaxed);
+        self.latencies.add(took);
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -89,7 +105,9 @@ impl Tally {
         }
         self.ended.store(true, Ordering::Relaxed);
         let span = (last - start).as_secs_f64();
-        println!("total: {span:.1} s, {}", words(first, before, span));
+        let p99 = self.latencies.quantile_ms(0.99);
+        let words = words(first, before, span);
+        println!("total: {span:.1} s, {words}, p99 {p99:.3} ms");
     }
 }
 
@@ -111,9 +129,7 @@ pub fn load(arguments: &LoadArguments) -> Result<u8> {
     // Threads inherit it.
     arguments.cpu.map(pin).transpose()?;
     let tally = Arc::new(Tally::default());
-    let pause = arguments
-        .rate
-        .map(|rate| Duration::from_secs_f64(f64::from(arguments.connections) / rate));
+    let pace = Pace::of(arguments);
     for _ in 0..arguments.connections {
         let stream = TcpStream::connect(&arguments.address)
             .with_context(|| format!("cannot reach a server at {}", arguments.address))?;
@@ -122,7 +138,7 @@ pub fn load(arguments: &LoadArguments) -> Result<u8> {
         let thread = std::thread::Builder::new().name("connection".to_owned());
         let question = Question::of(arguments);
         thread
-            .spawn(move || ask(stream, &question, &tally, pause))
+            .spawn(move || ask(stream, &question, &tally, pace))
             .context("cannot start a thread")?;
     }
     tally.report(arguments.seconds);
@@ -134,13 +150,16 @@ pub fn load(arguments: &LoadArguments) -> Result<u8> {
 enum Question {
     Own,
     Http(http::Question),
+    Text { text: String, ends: String },
 }
 
 impl Question {
     fn of(arguments: &LoadArguments) -> Self {
-        match &arguments.http {
-            None => Self::Own,
-            Some(path) => Self::Http(http::Question::new(&arguments.address, path)),
+        let text = arguments.text.clone().zip(arguments.ends.clone());
+        match (&arguments.http, text) {
+            (Some(path), _) => Self::Http(http::Question::new(&arguments.address, path)),
+            (None, Some((text, ends))) => Self::Text { text, ends },
+            (None, None) => Self::Own,
         }
     }
 
@@ -149,14 +168,54 @@ impl Question {
         match self {
             Self::Own => request::send(stream) && request::receive(stream),
             Self::Http(question) => question.put(stream),
+            Self::Text { text, ends } => {
+                stream.write_all(text.as_bytes()).is_ok() && read_until(stream, ends.as_bytes())
+            }
         }
     }
 }
 
-fn ask(mut stream: TcpStream, question: &Question, tally: &Tally, pause: Option<Duration>) {
+/// Reads an answer that is the last before the next request; false when the server has closed.
+fn read_until(stream: &mut impl Read, ends: &[u8]) -> bool {
+    let mut answer = Vec::new();
+    let mut buffer = [0; 4096];
+    while !answer.ends_with(ends) {
+        match stream.read(&mut buffer) {
+            Ok(count) if count > 0 => answer.extend_from_slice(&buffer[..count]),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// What is between an answer and the next request of a connection.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// From one request to the next; as soon as possible without it.
+    interval: Option<Duration>,
+    think: Duration,
+    compute: Duration,
+}
+
+impl Pace {
+    fn of(arguments: &LoadArguments) -> Self {
+        let interval = |rate| Duration::from_secs_f64(f64::from(arguments.connections) / rate);
+        Self {
+            interval: arguments.rate.map(interval),
+            think: Duration::from_micros(arguments.think),
+            compute: Duration::from_micros(arguments.compute),
+        }
+    }
+}
+
+fn ask(mut stream: TcpStream, question: &Question, tally: &Tally, pace: Pace) {
     let mut due = Instant::now();
     while !tally.ended() {
-        if let Some(pause) = pause {
+        if !pace.think.is_zero() {
+            std::thread::sleep(pace.think);
+        }
+        request::compute(pace.compute);
+        if let Some(pause) = pace.interval {
             due += pause;
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
         }
@@ -172,6 +231,15 @@ fn ask(mut stream: TcpStream, question: &Question, tally: &Tally, pause: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_may_come_in_pieces() {
+        assert!(read_until(
+            &mut b"VALUE k\r\n1\r\nEND\r\n".chain(&b""[..]),
+            b"END\r\n"
+        ));
+        assert!(!read_until(&mut &b"VALUE k\r\n"[..], b"END\r\n"));
+    }
 
     #[test]
     fn a_line_has_rate_and_mean() {

@@ -19,12 +19,21 @@ const SERVER_NET: &str = "10.213.47.2/30";
 impl Stage {
     /// Starts `serve` with these words `one_way_ms` away; its pid.
     pub fn at_a_distance(&mut self, serve: &[&str], one_way_ms: u32) -> Result<u32> {
-        let mut server = Command::new("unshare");
-        server.args(["--net", "--"]);
-        let own = self.own(serve)?;
-        server.arg(own.get_program()).args(own.get_args());
+        let server = apart(&self.own(serve)?);
         let (server, _) = self.beside_that_speaks(server)?;
+        self.lay_way_to(server, one_way_ms)?;
+        Ok(server)
+    }
 
+    /// The same for any server, which must listen on all addresses; it may need a while until it does.
+    pub fn server_at_a_distance(&mut self, server: &Command, one_way_ms: u32) -> Result<u32> {
+        let server = self.beside(apart(server))?;
+        self.lay_way_to(server, one_way_ms)?;
+        Ok(server)
+    }
+
+    /// Connects a process in another namespace with ours.
+    fn lay_way_to(&mut self, server: u32, one_way_ms: u32) -> Result<()> {
         let number = std::process::id();
         let (near, far) = (format!("stl{number}n"), format!("stl{number}f"));
         let delay = one_way_ms.to_string();
@@ -39,9 +48,16 @@ impl Stage {
         step(&["ip", "link", "set", &near, "up"])?;
         let far_words = ["ip", "addr", "add", SERVER_NET, "dev", &far];
         step(&[&inside[..], &far_words].concat())?;
-        step(&[&inside[..], &["ip", "link", "set", &far, "up"]].concat())?;
-        Ok(server)
+        step(&[&inside[..], &["ip", "link", "set", &far, "up"]].concat())
     }
+}
+
+/// A command in a network namespace of its own.
+fn apart(command: &Command) -> Command {
+    let mut apart = Command::new("unshare");
+    apart.args(["--net", "--"]);
+    apart.arg(command.get_program()).args(command.get_args());
+    apart
 }
 
 fn step(words: &[&str]) -> Result<()> {

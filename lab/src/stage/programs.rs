@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -100,12 +100,15 @@ impl Stage {
     pub fn unprivileged_folder(&self, name: &str) -> Result<PathBuf> {
         let folder = self.folder().join(name);
         std::fs::create_dir_all(&folder)
-            .and_then(|()| {
-                let owner = rustix::process::geteuid().is_root().then_some(NOBODY);
-                chown(&folder, owner, owner)
-            })
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        self.give_away(&folder)?;
         Ok(folder)
+    }
+
+    /// Lets such a server own a file or folder, of a disk of the stage's for example.
+    pub fn give_away(&self, path: &Path) -> Result<()> {
+        let owner = rustix::process::geteuid().is_root().then_some(NOBODY);
+        chown(path, owner, owner).with_context(|| format!("cannot give {} away", path.display()))
     }
 
     /// Runs a command to its end; an error holds what it printed.

@@ -1,0 +1,106 @@
+//! `strangers-1`, the set of 2026-11-25: servers, runtimes and mechanisms that the diagnosis had not
+//! met when they were written, some with two causes, some that only look bad, and some whose cause has
+//! no name in it. Their generators are those that people have: with and without latency in their
+//! output, unknown ones, and none at all where `record` looks on.
+//!
+//! Nobody who writes one looks at what the diagnosis says of it first.
+
+mod databases;
+mod decoys;
+mod programs;
+mod runtimes;
+mod servers;
+mod stores;
+mod threads;
+mod two;
+mod unnamed;
+mod web;
+
+use anyhow::Result;
+
+use super::loads::own;
+use crate::scenario::{AROUND, Cause, Costs, Expect, Kind, Load, SECONDS, Scenario, Set, SetUp};
+use crate::stage::Stage;
+
+/// All of them, in the order in which they are run and shown.
+pub fn scenarios() -> Vec<Scenario> {
+    let mut all = web::scenarios();
+    all.extend(stores::scenarios());
+    all.extend(databases::scenarios());
+    all.extend(runtimes::scenarios());
+    all.extend(threads::scenarios());
+    all.extend(two::scenarios());
+    all.extend(decoys::scenarios());
+    all.extend(unnamed::scenarios());
+    all
+}
+
+/// A situation of this set with one cause, which costs throughput.
+fn cause(
+    [name, mechanism, about]: [&'static str; 3],
+    expect: Expect,
+    set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
+) -> Scenario {
+    Scenario {
+        name,
+        about,
+        set: Set::Strangers1,
+        mechanism,
+        kind: Kind::Cause,
+        expect,
+        seconds: SECONDS,
+        costs: Costs::Throughput,
+        set_up,
+    }
+}
+
+/// The lab's own generator, of which `stallscope` is told nothing.
+fn unknown(stage: &Stage, words: &[&str]) -> Result<Load> {
+    let mut load = own(stage, words)?;
+    load.options.clear();
+    Ok(load)
+}
+
+/// The same beside `record`, which is told of the server's process and of nothing else.
+fn beside(stage: &mut Stage, server: u32, words: &[&str]) -> Result<Load> {
+    let recorded = stage.seconds;
+    stage.seconds += 2 * u32::try_from(AROUND.as_secs())?;
+    let load = unknown(stage, words);
+    stage.seconds = recorded;
+    Ok(load?.recorded_beside(server))
+}
+
+/// A service behind the service, in a process of its own; its process and its address.
+fn downstream(stage: &mut Stage, sleep_us: u32) -> Result<(u32, String)> {
+    use anyhow::Context;
+    let sleep = sleep_us.to_string();
+    let command = stage.own(&["serve", "downstream", "--sleep", &sleep])?;
+    let (pid, line) = stage.beside_that_speaks(command)?;
+    let (address, _) = crate::server::said(&line).context("the service says where it is")?;
+    Ok((pid, address.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_set_has_what_it_is_there_for() {
+        let all = scenarios();
+        let of = |kinds: &[Kind]| all.iter().filter(|it| kinds.contains(&it.kind)).count();
+        assert!(of(&[Kind::Decoy, Kind::Unnamed]) >= 8);
+        assert!(of(&[Kind::TwoCauses]) >= 4);
+        assert!(all.len() >= 24);
+    }
+
+    #[test]
+    fn a_decoy_is_judged_by_what_it_costs_or_says_why_not() {
+        for it in scenarios().iter().filter(|it| it.kind == Kind::Decoy) {
+            assert!(
+                matches!(it.costs, Costs::Little | Costs::NotAsked(_)),
+                "{}",
+                it.name
+            );
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The servers of this set that are programs of other people. Each function starts one and returns its
+//! process and its port; what it takes to run them is asked for before, by `missing`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::super::held_out::{free_port, here, wait_for};
+use crate::stage::Stage;
+
+/// Redis with settings of the scenario's own, below another command (`taskset -c 0`) where one is given.
+pub fn redis(
+    stage: &mut Stage,
+    below: &[&str],
+    folder: &Path,
+    settings: &[&str],
+) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let words: Vec<&str> = below.iter().copied().chain(["redis-server"]).collect();
+    let mut redis = stage.unprivileged(words[0]);
+    redis.args(&words[1..]);
+    redis.args(["--port", &port, "--bind", "127.0.0.1", "--save", ""]);
+    redis.args(["--logfile", "log", "--dir"]).arg(folder);
+    let pid = stage.beside({
+        redis.args(settings);
+        redis
+    })?;
+    wait_for(&here(&port))?;
+    Ok((pid, port))
+}
+
+/// memcached with two threads.
+pub fn memcached(stage: &mut Stage) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let mut memcached = stage.unprivileged("memcached");
+    memcached.args(["-l", "127.0.0.1", "-t", "2", "-p", &port]);
+    let pid = stage.beside(memcached)?;
+    wait_for(&here(&port))?;
+    Ok((pid, port))
+}
+
+/// HAProxy that answers every request itself.
+pub fn haproxy(stage: &mut Stage) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let configuration = format!(
+        "global\n  nbthread 2\ndefaults\n  mode http\n  timeout client 30s\n  timeout server 30s\n  \
+         timeout connect 5s\nfrontend lab\n  bind 127.0.0.1:{port}\n  http-request return status \
+         200 content-type text/plain string \"ok\\n\"\n"
+    );
+    let file = stage.script("haproxy.cfg", &configuration)?;
+    let mut haproxy = stage.unprivileged("haproxy");
+    haproxy.args(["-db", "-f"]).arg(file);
+    let pid = stage.beside(haproxy)?;
+    wait_for(&here(&port))?;
+    Ok((pid, port))
+}
+
+/// PgBouncer before the started PostgreSQL, with so many connections to it.
+pub fn pgbouncer(stage: &mut Stage, pool: u32) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let (upstream, user) = (stage.started()?.port(), stage.started()?.user().to_owned());
+    let configuration = format!(
+        "[databases]\nbench = host=127.0.0.1 port={upstream} user={user}\n[pgbouncer]\n\
+         listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n\
+         pool_mode = transaction\ndefault_pool_size = {pool}\nmax_client_conn = 200\n\
+         log_connections = 0\nlog_disconnections = 0\nlog_stats = 0\n"
+    );
+    let file = stage.script("pgbouncer.ini", &configuration)?;
+    let mut pgbouncer = stage.unprivileged("pgbouncer");
+    pgbouncer.arg("-q").arg(file);
+    let pid = stage.beside(pgbouncer)?;
+    wait_for(&here(&port))?;
+    Ok((pid, port))
+}
+
+/// The Python server with these words.
+pub fn python(stage: &mut Stage, words: &[&str]) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let file = stage.script("server.py", include_str!("../../../programs/server.py"))?;
+    let mut python = stage.unprivileged("/usr/bin/python3");
+    python.arg(file).args(["--port", &port]).args(words);
+    let pid = stage.beside(python)?;
+    wait_for(&here(&port))?;
+    Ok((pid, port))
+}
+
+/// The Node.js server: us of CPU of a request, and every how many-th takes how many us instead.
+pub fn node(stage: &mut Stage, words: [&str; 3]) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let file = stage.script("server.js", include_str!("../../../programs/server.js"))?;
+    let mut node = stage.unprivileged("node");
+    node.arg(file).arg(&port).args(words);
+    let pid = stage.beside(node)?;
+    wait_for(&here(&port))?;
+    Ok((pid, port))
+}
+
+/// The Java server with these options of the machine: threads, us asleep under the lock and beside it,
+/// KiB of garbage of a request, and KiB that stay.
+pub fn java(stage: &mut Stage, options: &[&str], words: [&str; 5]) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let file = stage.script("Server.java", include_str!("../../../programs/Server.java"))?;
+    let mut compile = Command::new("javac");
+    compile.arg("-d").arg(stage.folder()).arg(file);
+    stage.step(compile)?;
+    let mut java = stage.unprivileged("java");
+    // Small answers must not wait for more to send.
+    java.args(["-Dsun.net.httpserver.nodelay=true"])
+        .args(options);
+    java.arg("-cp").arg(stage.folder()).arg("Server").arg(&port);
+    java.args(words);
+    let pid = stage.beside(java)?;
+    let address = here(&port);
+    wait_for(&address)?;
+    // What is interpreted at first and compiled later would be a step in the middle of the run.
+    let warm_up = ["load", &address, "--http", "/", "--seconds", "3"];
+    stage.step(stage.own(&warm_up)?)?;
+    Ok((pid, port))
+}
+
+/// The Go server: us asleep under the mutex, and beside it.
+pub fn go(stage: &mut Stage, words: [&str; 2]) -> Result<(u32, String)> {
+    let port = free_port()?.to_string();
+    let file = stage.script("server.go", include_str!("../../../programs/server.go"))?;
+    let built = stage.folder().join("go-server");
+    let mut build = Command::new("go");
+    build.args(["build", "-o"]).arg(&built).arg(file);
+    stage.step(build)?;
+    let mut go = stage.unprivileged(&built.to_string_lossy());
+    go.arg(&port).args(words);
+    let pid = stage.beside(go)?;
+    wait_for(&here(&port))?;
+    Ok((pid, port))
+}
+
+/// The thread of a process with this name; `None` when there is none.
+pub fn thread_named(pid: u32, name: &str) -> Result<Option<String>> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+        .with_context(|| format!("process {pid} has no threads to be read"))?;
+    for task in tasks.flatten() {
+        let comm = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+        if comm.trim() == name {
+            return Ok(Some(task.file_name().to_string_lossy().into_owned()));
+        }
+    }
+    Ok(None)
+}
