@@ -28,8 +28,8 @@ pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Op
                 session.sampled(event);
                 false
             }
-            Ok(Event::Database(message)) => {
-                session.database(message);
+            Ok(Event::Application(number, message)) => {
+                session.application(number, message);
                 false
             }
             Ok(_) | Err(_) => false,

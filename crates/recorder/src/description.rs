@@ -6,7 +6,7 @@ use std::time::Duration;
 use kernel::Clocks;
 use model::{Cost, FORMAT_VERSION, Identity, Meta, ReadEvery, Timestamp, Window, WorkloadRun};
 
-use super::database;
+use super::applications;
 use super::plan::{Plan, PlannedSubject};
 use super::workload_plan::WorkloadPlan;
 
@@ -22,7 +22,8 @@ pub(super) fn description(plan: &Plan, clocks: Clocks) -> Meta {
         PlannedSubject::Running { .. } => ("record", None),
     };
     let mut facts = environment.facts.clone();
-    facts.extend(plan.postgres.iter().flat_map(database::facts));
+    let sources = plan.applications.iter();
+    facts.extend(sources.flat_map(|source| applications::facts(&**source)));
     Meta {
         format_version: FORMAT_VERSION,
         identity: Identity {

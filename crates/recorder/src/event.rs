@@ -4,7 +4,7 @@ use collectors::SamplerEvent;
 use kernel::Interrupt;
 use workloads::Bin;
 
-use super::database::Message;
+use super::applications::Message;
 use super::search::SearchEvent;
 
 /// What reaches the thread that makes a recording.
@@ -15,8 +15,8 @@ pub(super) enum Event {
     Bins(Vec<Bin>),
     /// From the search for servers.
     Search(SearchEvent),
-    /// From PostgreSQL itself.
-    Database(Message),
+    /// From the application of this number.
+    Application(usize, Message),
     /// The user wants it to end.
     Interrupt(Interrupt),
 }

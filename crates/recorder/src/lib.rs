@@ -5,9 +5,9 @@
 //! what a user may want to see; how that looks is not decided here, and nothing is diagnosed here.
 #![warn(missing_docs)]
 
+mod applications;
 mod attach;
 mod bounded_sender;
-mod database;
 mod description;
 mod error;
 mod event;
@@ -31,4 +31,5 @@ pub use plan::{Options, Plan, Subject};
 pub use privacy::redact_again;
 pub use record::{Recorded, record};
 pub use run::WorkloadEnd;
+pub use sources::Application;
 pub use workload_plan::{Stdout, WorkloadOptions};

@@ -4,15 +4,16 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::Environment;
 use model::Role;
 use rustix::process::Rlimit;
-use sources::postgres::Address;
+use sources::{AppSource, Application};
 use targets::NamedTarget;
 
-use super::database;
+use super::applications;
 use super::error::{Error, Result};
 use super::privacy::Privacy;
 use super::workload_plan::{Recognised, WorkloadOptions, WorkloadPlan};
@@ -25,9 +26,9 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// Processes with a role, besides those of a workload.
     pub targets: Vec<NamedTarget>,
-    /// The PostgreSQL server to ask: a URL or keywords, which may hold a password, or nothing where
-    /// PGHOST and the other variables name it.
-    pub postgres: Option<String>,
+    /// The applications to ask, each with its address as its own tools take it, which may hold a password;
+    /// an empty one leaves it to the environment (PGHOST and the like).
+    pub applications: Vec<(Application, String)>,
     /// Whether switches and wake-ups are traced all the time, whatever that costs.
     pub trace_all: bool,
     /// The folder that has the kernel's files: `/`, or where another machine's are mounted.
@@ -54,7 +55,7 @@ pub struct Plan {
     pub(super) folder: PathBuf,
     pub(super) environment: Environment,
     pub(super) targets: Vec<PlannedTarget>,
-    pub(super) postgres: Option<Address>,
+    pub(super) applications: Vec<Arc<dyn AppSource>>,
     pub(super) trace_all: bool,
     /// This program's own command line, secrets replaced.
     pub(super) typed: Vec<String>,
@@ -90,7 +91,7 @@ impl Plan {
             need_target(&options)?;
         }
         let environment = kernel::environment(&options.root);
-        let postgres = database::address(options.postgres.as_deref())?;
+        let applications = applications::sources(&options.applications)?;
         let targets = targets(&options.targets, &environment)?;
         let (subject, folder) = match options.subject {
             Subject::Workload(workload) => {
@@ -110,7 +111,7 @@ impl Plan {
             folder,
             environment,
             targets,
-            postgres,
+            applications,
             trace_all: options.trace_all,
             typed: typed(&options.argv),
             privacy: Privacy::of(&options.argv),
@@ -183,7 +184,7 @@ mod tests {
             subject,
             folder: Some(folder.to_owned()),
             targets: Vec::new(),
-            postgres: None,
+            applications: Vec::new(),
             trace_all: false,
             root: "/".into(),
             argv: ["bin/stallscope", "run", "--", "x", "--password", "s3cret"]

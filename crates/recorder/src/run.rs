@@ -131,7 +131,7 @@ impl Running<'_> {
             Event::Search(SearchEvent::NotFound(sentence)) => {
                 self.participants.not_found(self.session, sentence);
             }
-            Event::Database(message) => self.session.database(message),
+            Event::Application(number, message) => self.session.application(number, message),
             Event::Interrupt(interrupt) => self.workload.interrupt(interrupt),
         }
     }
@@ -184,7 +184,9 @@ impl Running<'_> {
             match self.session.receive(left) {
                 Ok(Event::Sampler(event)) => self.session.sampled(event),
                 Ok(Event::Bins(bins)) => self.session.bins(&bins),
-                Ok(Event::Database(message)) => self.session.database(message),
+                Ok(Event::Application(number, message)) => {
+                    self.session.application(number, message);
+                }
                 // It ends already: a Ctrl-C that the workload was quicker to obey must not cut the recording off.
                 Ok(Event::Search(_) | Event::Interrupt(_)) => {}
                 Err(_) => return,

@@ -11,10 +11,11 @@ use kernel::{Clocks, Interrupts};
 use model::{Entity, EntityId, EntityKind, GapReason, Meta, Role, Rows, Table, Target};
 use recording::FolderHandle;
 use rustix::process::Rlimit;
+use sources::AppSource;
 use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
+use super::applications::{Application, Message, News};
 use super::bounded_sender::{BoundedSender, Load};
-use super::database::{Database, Message, News};
 use super::description::description;
 use super::error::Result;
 use super::event::Event;
@@ -47,8 +48,8 @@ pub(super) struct Session {
     unsaved: bool,
     /// Where the kernel's files are.
     root: PathBuf,
-    /// The server that is asked, if one was named.
-    database: Option<Database>,
+    /// The applications that are asked.
+    applications: Vec<Application>,
     /// Targets that the sampler was reported, in the order of its answers.
     unanswered: VecDeque<Option<usize>>,
     /// Machine pressure at the last reading: (time, cpu some), ns.
@@ -68,7 +69,7 @@ impl Session {
         let load = Load::default();
         let sampler =
             start_sampler(plan, &meta, &events, load.clone()).inspect_err(|_| storage.abandon())?;
-        let database = start_database(plan, &meta, &events);
+        let applications = start_applications(plan, &meta, &events);
         Ok(Self {
             meta,
             sampler,
@@ -83,7 +84,7 @@ impl Session {
             saved: Instant::now(),
             unsaved: false,
             root: plan.environment.root.clone(),
-            database,
+            applications,
             unanswered: VecDeque::new(),
             last_pressure: None,
         })
@@ -174,8 +175,8 @@ impl Session {
                 self.sampler.give_back(table, rows);
             }
             SamplerEvent::Entities(events) => {
-                if let Some(database) = &mut self.database {
-                    database.note(&events);
+                for application in &mut self.applications {
+                    application.note(&events);
                 }
                 let kept = self.storage.entities(events);
                 self.note(kept);
@@ -216,10 +217,10 @@ impl Session {
         self.rows(&SIGNAL, &rows);
     }
 
-    /// Takes a message of the thread that asks PostgreSQL.
-    pub(super) fn database(&mut self, message: Message) {
-        if let Some(database) = &mut self.database {
-            let news = database.receive(message);
+    /// Takes a message of the thread that asks the application of this number.
+    pub(super) fn application(&mut self, number: usize, message: Message) {
+        if let Some(application) = self.applications.get_mut(number) {
+            let news = application.receive(message);
             self.take(news);
         }
     }
@@ -232,8 +233,8 @@ impl Session {
     /// Writes down who is measured, so that a crash does not lose it.
     pub(super) fn save_meta(&mut self) {
         let mut meta = self.meta.clone();
-        if let Some(database) = &self.database {
-            meta.gaps.extend_from_slice(database.gaps());
+        for application in &self.applications {
+            meta.gaps.extend_from_slice(application.gaps());
         }
         self.storage.description(meta);
     }
@@ -270,13 +271,13 @@ impl Session {
     /// # Errors
     /// What the disk does not take at the end; what it did not take before is a gap.
     pub(super) fn close(mut self) -> recording::Result<u64> {
-        if let Some(mut database) = self.database.take() {
-            let end = if self.ended {
-                self.meta.window.end
-            } else {
-                kernel::boottime()
-            };
-            let last = database.finish(end);
+        let end = if self.ended {
+            self.meta.window.end
+        } else {
+            kernel::boottime()
+        };
+        for mut application in std::mem::take(&mut self.applications) {
+            let last = application.finish(end);
             self.take(last.news);
             self.meta.gaps.extend(last.gaps);
             self.meta.cost.corrections.extend(last.corrections);
@@ -363,19 +364,21 @@ fn start_sampler(
     })
 }
 
-/// Asks the server that the plan names for its own word.
-fn start_database(plan: &Plan, meta: &Meta, events: &Sender<Event>) -> Option<Database> {
-    let address = plan.postgres.clone()?;
+/// Asks the applications that the plan names.
+fn start_applications(plan: &Plan, meta: &Meta, events: &Sender<Event>) -> Vec<Application> {
     // A server elsewhere has no process here: what the load is about stands for it.
     let fallback = match meta.workload {
         Some(_) => Sampler::WORKLOAD,
         None => Sampler::MACHINE,
     };
-    let tell = events.clone();
-    Some(Database::ask(
-        address,
-        plan.environment.root.join("proc"),
-        fallback,
-        move |message| drop(tell.send(Event::Database(message))),
-    ))
+    let start = |(number, source): (usize, &Arc<dyn AppSource>)| {
+        let tell = events.clone();
+        Application::ask(
+            source.clone(),
+            plan.environment.root.join("proc"),
+            fallback,
+            move |message| drop(tell.send(Event::Application(number, message))),
+        )
+    };
+    plan.applications.iter().enumerate().map(start).collect()
 }

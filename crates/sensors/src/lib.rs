@@ -49,6 +49,9 @@ pub use sensor::{
 };
 pub use thread::{ThreadUsage, syscall};
 
+/// How often an application is asked what it reports.
+pub const APPLICATION_PERIOD: Duration = Duration::from_secs(1);
+
 /// Every sensor, in the order in which their tables are shown.
 pub fn all() -> &'static [&'static Sensor] {
     static ALL: &[&Sensor] = &[
@@ -91,8 +94,8 @@ fn others() -> impl Iterator<Item = (&'static model::Table, Duration)> {
         (&request::CALLS, TICK),
         (&FILESYSTEM, FILESYSTEM_PERIOD),
         (&CONNECTION, CONNECTION_PERIOD),
-        (&postgres::SESSION, postgres::PERIOD),
-        (&postgres::DATABASE, postgres::PERIOD),
+        (&postgres::SESSION, APPLICATION_PERIOD),
+        (&postgres::DATABASE, APPLICATION_PERIOD),
         (&CLOCK, CLOCK_PERIOD),
         (&RECORDER, TICK),
         (&COVERAGE, COVERAGE_PERIOD),

@@ -2,8 +2,6 @@
 //!
 //! The words: <https://www.postgresql.org/docs/current/monitoring-stats.html>.
 
-use std::time::Duration;
-
 use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
 
 static SESSION_COLUMNS: &[Column] = &[
@@ -36,9 +34,6 @@ static SESSION_COLUMNS: &[Column] = &[
     )
     .quality(Quality::Sampled),
 ];
-
-/// How often a server is asked.
-pub const PERIOD: Duration = Duration::from_secs(1);
 
 /// A row per session and look, whether it changed or not.
 pub static SESSION: Table = Table::new(

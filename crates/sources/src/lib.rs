@@ -1,8 +1,53 @@
-//! What other programs say of themselves over the network.
+//! What other programs report about themselves: clients, and nothing but clients.
 //!
-//! Clients only, with their heavy dependencies kept apart here. They answer in the words of the
-//! program that they ask; what becomes a row, and whose, is decided elsewhere. They open no file and
-//! read no environment: what they need of either is asked for.
+//! Each application is an `AppSource` in a folder of its own and a line of `Application`. Its clients
+//! answer with rows of tables that `sensors` declares, about processes by their numbers; which entity a
+//! number stands for is decided by who records. Sources open no file and read no environment: what they
+//! need of either is asked for.
 #![warn(missing_docs)]
 
+mod app_source;
 pub mod postgres;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use app_source::{
+    AppSource, Connection, MOST_SESSIONS, Poll, Process, Server, SessionRow, Tables, Trouble,
+    TroubleKind, Value,
+};
+
+/// The applications that can be asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Application {
+    /// PostgreSQL.
+    Postgres,
+}
+
+impl Application {
+    /// The application at an address, completed from the surroundings as its own tools do.
+    ///
+    /// # Errors
+    /// A sentence for the user that quotes nothing of the address, which may hold a password.
+    pub fn source(
+        self,
+        address: &str,
+        around: &dyn Surroundings,
+    ) -> Result<Arc<dyn AppSource>, String> {
+        match self {
+            Self::Postgres => Ok(Arc::new(postgres::Address::parse(address, around)?)),
+        }
+    }
+}
+
+/// What an address is completed from; asked for, so that nothing is read here.
+pub trait Surroundings {
+    /// An environment variable.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// The name of the user who runs the program.
+    fn user(&self) -> Option<String>;
+    /// The text of a file with passwords, where it is there and closed to others.
+    fn secret_file(&self, path: &Path) -> Option<String>;
+    /// Whether there is something at a path.
+    fn exists(&self, path: &Path) -> bool;
+}

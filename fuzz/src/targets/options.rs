@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use sources::postgres::{Address, Surroundings};
+use sources::Surroundings;
+use sources::postgres::Address;
 use targets::NamedTarget;
 use workloads::Rule;
 
@@ -61,7 +62,7 @@ impl Surroundings for Around<'_> {
         self.0.get(1 + NAMES.len()).cloned()
     }
 
-    fn passfile(&self, _: &Path) -> Option<String> {
+    fn secret_file(&self, _: &Path) -> Option<String> {
         self.0.get(2 + NAMES.len()).cloned()
     }
 

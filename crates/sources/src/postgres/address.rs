@@ -11,6 +11,7 @@ use std::time::Duration;
 use postgres::config::{Host, SslMode};
 
 use super::passfile;
+use crate::Surroundings;
 
 /// Where servers put their socket: Debian's and Red Hat's place, then the project's own.
 const SOCKET_FOLDERS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
@@ -29,30 +30,18 @@ const TORN: &str = "the value of --postgres has an @ too many: write %40 for eac
 /// The way out where TLS is asked for.
 pub(super) const WITHOUT_TLS: &str = "this version speaks no TLS: use the server's unix socket (host=/var/run/postgresql), an SSH tunnel (ssh -L 6432:localhost:5432 SERVER, then host=localhost port=6432), or a `hostnossl` line for this role in its pg_hba.conf";
 
-/// What an address is completed from; asked for, so that nothing is read here.
-pub trait Surroundings {
-    /// An environment variable.
-    fn variable(&self, name: &str) -> Option<String>;
-    /// The name of the user who runs the program.
-    fn user(&self) -> Option<String>;
-    /// The text of a password file, where it is there and closed to others.
-    fn passfile(&self, path: &Path) -> Option<String>;
-    /// Whether there is something at a path.
-    fn exists(&self, path: &Path) -> bool;
-}
-
 /// A server and the role to be there.
 #[derive(Clone)]
 pub struct Address {
     pub(super) config: postgres::Config,
     /// Host name or the socket's folder.
-    pub host: String,
+    pub(super) host: String,
     /// Port, also of a socket.
-    pub port: u16,
+    pub(super) port: u16,
     /// Database.
-    pub database: String,
+    pub(super) database: String,
     /// Role.
-    pub user: String,
+    pub(super) user: String,
 }
 
 impl Address {
@@ -220,7 +209,7 @@ fn set_password(config: &mut postgres::Config, around: &dyn Surroundings, wanted
     };
     let in_home = || set("HOME").map(|home| format!("{home}/.pgpass"));
     let from_file = || {
-        let text = around.passfile(Path::new(&set("PGPASSFILE").or_else(in_home)?))?;
+        let text = around.secret_file(Path::new(&set("PGPASSFILE").or_else(in_home)?))?;
         passfile::password(&text, [host, port, database, user])
     };
     if let Some(password) = set("PGPASSWORD").or_else(from_file) {
@@ -254,7 +243,7 @@ mod tests {
         fn user(&self) -> Option<String> {
             Some("me".to_owned())
         }
-        fn passfile(&self, path: &Path) -> Option<String> {
+        fn secret_file(&self, path: &Path) -> Option<String> {
             (path == Path::new("/home/me/.pgpass"))
                 .then(|| "localhost:5432:*:me:fr0m-file".to_owned())
         }

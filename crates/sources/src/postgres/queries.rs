@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// The oldest version that can be asked.
 pub(super) const OLDEST: u32 = 90_600;
 /// Since then `pg_stat_activity` tells what a backend is, and shows more than clients.
-const BACKEND_TYPES: u32 = 100_000;
+pub(super) const BACKEND_TYPES: u32 = 100_000;
 /// Blockers are asked for at most so many sessions a look, those first that have waited longest.
 const MOST_BLOCKED: usize = 100;
 
@@ -58,50 +58,50 @@ pub(super) fn look(version: u32) -> String {
 
 /// What one look found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Look {
+pub(super) struct Look {
     /// Sessions of clients, and workers of their parallel queries; ours is left out.
-    pub sessions: Vec<Session>,
+    pub(super) sessions: Vec<Session>,
     /// Sessions that this role may not look into; they are not among `sessions`.
-    pub hidden: u32,
+    pub(super) hidden: u32,
     /// The database's counters; `None` when it was dropped meanwhile.
-    pub counters: Option<Counters>,
+    pub(super) counters: Option<Counters>,
 }
 
 /// One session, as `pg_stat_activity` shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Session {
+pub(super) struct Session {
     /// The process that serves it.
-    pub pid: u32,
+    pub(super) pid: u32,
     /// Whether it is a worker of another session's query, not a client's own.
-    pub parallel: bool,
+    pub(super) parallel: bool,
     /// The word for its state: `idle in transaction`.
-    pub state: String,
+    pub(super) state: String,
     /// The word for what it waits for: `Lock`; `None` when it does not wait.
-    pub wait: Option<String>,
+    pub(super) wait: Option<String>,
     /// How long its transaction has lasted, ns; `None` outside one.
-    pub transaction_age_ns: Option<i64>,
+    pub(super) transaction_age_ns: Option<i64>,
     /// The process at the root of what blocks it: the first of its blockers, and theirs in turn;
     /// `None` when nothing does, or when a prepared transaction without a process does.
-    pub blocked_by: Option<u32>,
+    pub(super) blocked_by: Option<u32>,
 }
 
 /// Counters of one database since they were last reset, as `pg_stat_database` shows them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Counters {
+pub(super) struct Counters {
     /// Transactions committed, our own looks among them.
-    pub commits: Option<i64>,
+    pub(super) commits: Option<i64>,
     /// Transactions rolled back.
-    pub rollbacks: Option<i64>,
+    pub(super) rollbacks: Option<i64>,
     /// Blocks asked of the operating system.
-    pub blocks_read: Option<i64>,
+    pub(super) blocks_read: Option<i64>,
     /// Blocks found in shared buffers.
-    pub blocks_hit: Option<i64>,
+    pub(super) blocks_hit: Option<i64>,
     /// Bytes written to temporary files.
-    pub temp_bytes: Option<i64>,
+    pub(super) temp_bytes: Option<i64>,
     /// Deadlocks resolved.
-    pub deadlocks: Option<i64>,
+    pub(super) deadlocks: Option<i64>,
     /// Time that backends spent reading blocks, ns; `None` unless `track_io_timing` is on.
-    pub read_time_ns: Option<i64>,
+    pub(super) read_time_ns: Option<i64>,
 }
 
 /// A row of an answer, as text.

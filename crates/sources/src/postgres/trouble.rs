@@ -4,45 +4,26 @@ use postgres::error::SqlState;
 
 use super::Address;
 use super::address::WITHOUT_TLS;
+use crate::{Trouble, TroubleKind};
 
-/// Why a server gave no answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TroubleKind {
-    /// It may not be asked.
-    Denied,
-    /// It is not there, or does not answer.
-    Away,
+/// No connection came about, or a question was not answered.
+pub(super) fn failed(error: &postgres::Error, address: &Address) -> Trouble {
+    let said = match error.as_db_error() {
+        Some(error) => error.message().to_owned(),
+        None => causes(error),
+    };
+    let (kind, advice) = advice(error, &said);
+    let sentence = format!("PostgreSQL's own word ({address}) was not heard: {said}; {advice}");
+    Trouble { kind, sentence }
 }
 
-/// A connection that failed, or ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Trouble {
-    /// Of which kind.
-    pub kind: TroubleKind,
-    /// What happened, where, and what to do. It names host, port, database and role, never more.
-    pub sentence: String,
-}
-
-impl Trouble {
-    /// No connection came about, or a question was not answered.
-    pub(super) fn new(error: &postgres::Error, address: &Address) -> Self {
-        let said = match error.as_db_error() {
-            Some(error) => error.message().to_owned(),
-            None => causes(error),
-        };
-        let (kind, advice) = advice(error, &said);
-        let sentence = format!("PostgreSQL's own word ({address}) was not heard: {said}; {advice}");
-        Self { kind, sentence }
-    }
-
-    /// The answer was none that this version understands.
-    pub(super) fn odd(address: &Address, what: &str) -> Self {
-        Self {
-            kind: TroubleKind::Away,
-            sentence: format!(
-                "PostgreSQL's own word ({address}) was not understood: {what}; name the server itself, not a pooler, in --postgres"
-            ),
-        }
+/// The answer was none that this version understands.
+pub(super) fn odd(address: &Address, what: &str) -> Trouble {
+    Trouble {
+        kind: TroubleKind::Away,
+        sentence: format!(
+            "PostgreSQL's own word ({address}) was not understood: {what}; name the server itself, not a pooler, in --postgres"
+        ),
     }
 }
 

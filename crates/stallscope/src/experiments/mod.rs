@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
-use recorder::{Options, Plan, Recorded, Stdout, Subject, WorkloadOptions};
+use recorder::{Application, Options, Plan, Recorded, Stdout, Subject, WorkloadOptions};
 use workloads::Adjust;
 
 use self::console::Console;
@@ -94,11 +94,20 @@ fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Optio
         subject,
         folder: options.output.clone(),
         targets: options.target.clone(),
-        postgres: options.postgres.as_ref().map(Dsn::text).map(str::to_owned),
+        applications: applications(options),
         trace_all: options.trace_all,
         root,
         argv: std::env::args_os().collect(),
     }
+}
+
+/// The applications to ask, with their addresses.
+fn applications(options: &RecordingOptions) -> Vec<(Application, String)> {
+    let named = [(Application::Postgres, &options.postgres)];
+    let asked = |(application, dsn): (Application, &Option<Dsn>)| {
+        Some((application, dsn.as_ref()?.text().to_owned()))
+    };
+    named.into_iter().filter_map(asked).collect()
 }
 
 /// Where the report goes as JSON, opened now: it fails before the run, not after.

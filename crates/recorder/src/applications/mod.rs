@@ -1,23 +1,25 @@
-//! PostgreSQL's own word beside the kernel's: `--postgres`.
+//! What applications report beside the kernel: `--postgres` and the like.
 //!
-//! A thread of its own asks (`watch`); here its looks are joined with the processes of this recording
-//! and become rows. A look is held back until the sampler has reported every process that was there
+//! A thread for each asks (`watch`); here its polls are joined with the processes of this recording
+//! and become rows. A poll is held back until the sampler has reported every process that was there
 //! then. Trouble never ends a run: it becomes a gap, and is said once.
 
+mod held;
 mod processes;
-mod rows;
 mod watch;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use model::{EntityEvent, EntityId, Gap, GapReason, Rows, Table, Timestamp, Window};
-use sensors::postgres::{DATABASE, SESSION};
-use sources::postgres::{Address, Look, Server, Trouble, TroubleKind};
+use model::{EntityEvent, EntityId, Gap, GapReason, MISSING, Rows, Table, Timestamp, Window};
+use sources::{
+    AppSource, MOST_SESSIONS, Poll, Server, SessionRow, Tables, Trouble, TroubleKind, Value,
+};
 
+use self::held::Held;
 use self::processes::Processes;
-use self::rows::Held;
 pub(super) use self::watch::Message;
 use super::error::{Error, Result};
 use super::gaps::keep;
@@ -29,22 +31,22 @@ const START_TOLERANCE_NS: i64 = 2_000_000_000;
 /// A server that has not said anything for so long answers no more.
 const SILENCE_NS: i64 = 8_000_000_000;
 
-/// The server that was typed, if one; what is not typed comes from the environment, as in psql.
-pub(super) fn address(typed: Option<&str>) -> Result<Option<Address>> {
-    let address = typed.map(|typed| Address::parse(typed, &watch::Here));
-    address.transpose().map_err(Error::Options)
+/// The applications whose addresses were typed; what is not typed comes from the environment, as in their
+/// own tools.
+pub(super) fn sources(typed: &[(sources::Application, String)]) -> Result<Vec<Arc<dyn AppSource>>> {
+    let source = |(application, address): &(sources::Application, String)| {
+        application.source(address, &watch::Here)
+    };
+    let sources: std::result::Result<_, String> = typed.iter().map(source).collect();
+    sources.map_err(Error::Options)
 }
 
 /// Facts about an address that are no secret.
-pub(super) fn facts(address: &Address) -> Vec<(String, String)> {
-    [
-        ("host", address.host.clone()),
-        ("port", address.port.to_string()),
-        ("database", address.database.clone()),
-        ("user", address.user.clone()),
-    ]
-    .map(|(name, value)| (format!("postgres.{name}"), value))
-    .to_vec()
+pub(super) fn facts(source: &dyn AppSource) -> Vec<(String, String)> {
+    let named = source.facts().into_iter();
+    named
+        .map(|(name, value)| (format!("{}.{name}", source.prefix()), value))
+        .collect()
 }
 
 /// What is to be written down.
@@ -68,17 +70,20 @@ pub(super) struct LastNews {
     pub(super) corrections: Vec<(String, u64)>,
 }
 
-/// A server that is asked while a recording is made.
-pub(super) struct Database {
+/// An application that is asked while a recording is made.
+pub(super) struct Application {
+    name: &'static str,
+    prefix: &'static str,
     place: String,
+    tables: Tables,
     /// Where its processes are looked at.
     proc: PathBuf,
     processes: Processes,
     held: Held,
     /// The entity that `held` counts for.
     counted: Option<EntityId>,
-    waiting: VecDeque<(Timestamp, Look, Backend)>,
-    backend: Option<Backend>,
+    waiting: VecDeque<(Timestamp, Poll, Answerer)>,
+    answerer: Option<Answerer>,
     /// Where rows go that belong to no process of this machine.
     fallback: EntityId,
     /// When it last said something.
@@ -92,44 +97,48 @@ pub(super) struct Database {
     _stop: Sender<()>,
 }
 
-/// The process that serves our connection.
+/// The process that answers us.
 #[derive(Clone, Copy)]
-struct Backend {
+struct Answerer {
     pid: u32,
     started: Timestamp,
+    is_ours: bool,
     /// The server's first process, above it.
     root: Option<u32>,
-    sessions_limit: Option<i64>,
 }
 
-impl Database {
+impl Application {
     /// Starts to ask, and hands the answers to `send`; `fallback` gets the rows of a server that runs
     /// elsewhere.
     pub(super) fn ask(
-        address: Address,
+        source: Arc<dyn AppSource>,
         proc: PathBuf,
         fallback: EntityId,
         send: impl Fn(Message) + Send + 'static,
     ) -> Self {
         let (stop, stopped) = channel();
-        let place = address.to_string();
+        let (name, prefix) = (source.name(), source.prefix());
+        let (place, tables) = (source.place(), source.tables());
         // Without a thread nothing is heard, and `finish` says so.
         drop(
             std::thread::Builder::new()
-                .name("postgres".to_owned())
+                .name(prefix.to_owned())
                 .spawn(move || {
                     kernel::give_up_all_but(kernel::Duty::Handed);
-                    watch::watch(&address, &send, &stopped);
+                    watch::watch(&*source, &send, &stopped);
                 }),
         );
         Self {
+            name,
+            prefix,
             place,
+            tables,
             proc,
             processes: Processes::new(),
-            held: Held::new(),
+            held: Held::new(tables.server),
             counted: None,
             waiting: VecDeque::new(),
-            backend: None,
+            answerer: None,
             fallback,
             heard: kernel::boottime(),
             gaps: Vec::new(),
@@ -149,11 +158,11 @@ impl Database {
         let now = kernel::boottime();
         let mut news = News::default();
         match message {
-            Message::Connected(at, server) => self.connected(at, &server, &mut news),
-            Message::Look(time, look) => {
+            Message::Connected(at, server) => self.connected(at, *server, &mut news),
+            Message::Poll(time, poll) => {
                 self.answered(now);
-                if let Some(backend) = self.backend {
-                    self.waiting.push_back((time, *look, backend));
+                if let Some(answerer) = self.answerer {
+                    self.waiting.push_back((time, *poll, answerer));
                 }
                 self.settle(now - HOLD_NS, &mut news);
             }
@@ -169,23 +178,17 @@ impl Database {
     pub(super) fn finish(&mut self, end: Timestamp) -> LastNews {
         let mut news = News::default();
         if self.lost.is_none() && end.ns_since(self.heard) > SILENCE_NS {
-            let sentence = format!(
-                "PostgreSQL's own word ({}) was not heard any more: it does not answer",
-                self.place
-            );
+            let Self { name, place, .. } = self;
+            let sentence =
+                format!("{name}'s own word ({place}) was not heard any more: it does not answer");
             self.open_gap(GapReason::Unsupported(sentence));
         }
         self.answered(end);
         self.settle(end, &mut news);
-        let columns = DATABASE.columns.iter().zip(&self.held.corrections);
-        let corrections = columns
-            .filter(|(_, count)| **count > 0)
-            .map(|(column, count)| (format!("{}.{}", DATABASE.name, column.name), *count))
-            .collect();
         LastNews {
             news,
             gaps: std::mem::take(&mut self.gaps),
-            corrections,
+            corrections: self.held.corrections(),
         }
     }
 
@@ -194,28 +197,20 @@ impl Database {
         &self.gaps
     }
 
-    fn connected(&mut self, at: Timestamp, server: &Server, news: &mut News) {
-        self.backend = Some(Backend {
-            pid: server.pid,
-            started: at - server.age_ns,
-            root: targets::program_root(&self.proc, server.pid),
-            sessions_limit: server.sessions_limit(),
+    fn connected(&mut self, at: Timestamp, server: Server, news: &mut News) {
+        let process = server.process;
+        self.answerer = Some(Answerer {
+            pid: process.pid,
+            started: at - process.age_ns,
+            is_ours: process.is_ours,
+            root: targets::program_root(&self.proc, process.pid),
         });
-        let named = server.settings.iter();
+        let named = server.facts.into_iter();
         news.facts = named
-            .map(|(name, value)| (format!("postgres.{name}"), value.clone()))
+            .map(|(name, value)| (format!("{}.{name}", self.prefix), value))
             .collect();
-        if !server.sees_all {
-            let way_out = if server.version >= 100_000 {
-                "GRANT pg_monitor to this role"
-            } else {
-                "name a superuser, as this version has no pg_monitor"
-            };
-            let sentence = format!(
-                "what sessions of other roles do is hidden by PostgreSQL ({}): {way_out}",
-                self.place
-            );
-            self.note_gap(SESSION.name.as_ref(), GapReason::Denied(sentence), news);
+        if let Some(sentence) = server.hidden {
+            self.note_gap(GapReason::Denied(sentence), news);
         }
     }
 
@@ -224,7 +219,7 @@ impl Database {
         let Some(since) = self.lost.take() else {
             return;
         };
-        for table in [&SESSION, &DATABASE] {
+        for table in self.tables.all() {
             let mut newest = self.gaps.iter_mut().rev();
             let going_on = newest.find_map(|gap| {
                 let window = gap.window.as_mut()?;
@@ -253,11 +248,11 @@ impl Database {
         self.open_gap(reason);
     }
 
-    /// A gap of both tables since the last answer; `answered` gives it its end.
+    /// A gap of all tables since the last answer; `answered` gives it its end.
     fn open_gap(&mut self, reason: GapReason) {
         let since = self.heard;
         self.lost = Some(since);
-        for table in [&SESSION, &DATABASE] {
+        for table in self.tables.all() {
             let gap = Gap {
                 table: table.name.to_string(),
                 what: String::new(),
@@ -268,10 +263,10 @@ impl Database {
         }
     }
 
-    /// A gap of the whole recording, noted and said once.
-    fn note_gap(&mut self, table: &str, reason: GapReason, news: &mut News) {
+    /// A gap of sessions in the whole recording, noted and said once.
+    fn note_gap(&mut self, reason: GapReason, news: &mut News) {
         let gap = Gap {
-            table: table.to_owned(),
+            table: self.tables.sessions.name.to_string(),
             what: String::new(),
             window: None,
             reason,
@@ -285,59 +280,76 @@ impl Database {
         self.gaps.push(gap);
     }
 
-    /// Makes rows of the looks up to a time.
+    /// Makes rows of the polls up to a time.
     fn settle(&mut self, until: Timestamp, news: &mut News) {
         while self
             .waiting
             .front()
             .is_some_and(|(time, ..)| *time <= until)
         {
-            if let Some((time, look, backend)) = self.waiting.pop_front() {
-                self.write(time, &look, backend, news);
+            if let Some((time, poll, answerer)) = self.waiting.pop_front() {
+                self.write(time, poll, answerer, news);
             }
         }
     }
 
-    fn write(&mut self, time: Timestamp, look: &Look, backend: Backend, news: &mut News) {
-        let root = self.local_root(time, backend);
-        if root.is_some() && self.introduced.replace(backend.pid) != Some(backend.pid) {
-            news.own = Some(backend.pid);
+    fn write(&mut self, time: Timestamp, poll: Poll, answerer: Answerer, news: &mut News) {
+        let root = self.local_root(time, answerer);
+        if root.is_some() && answerer.is_ours {
+            let known = self.introduced.replace(answerer.pid);
+            news.own = Some(answerer.pid).filter(|pid| known != Some(*pid));
         }
         let owner = root.unwrap_or(self.fallback);
         if self.counted.replace(owner) != Some(owner) {
-            let corrections = std::mem::take(&mut self.held.corrections);
-            self.held = Held::new();
-            self.held.corrections = corrections;
+            self.held.restart();
         }
-        let mut row = Rows::with_capacity(DATABASE.columns.len(), 1);
-        row.push(time, owner, &self.held.row(look, backend.sessions_limit));
-        news.rows.push((&DATABASE, row));
+        let Tables { server, sessions } = self.tables;
+        let mut row = Rows::with_capacity(server.columns.len(), 1);
+        row.push(time, owner, &self.held.row(poll.server));
+        news.rows.push((server, row));
         if root.is_none() {
+            let Self { name, place, .. } = self;
             let sentence = format!(
-                "PostgreSQL's sessions ({}) have no processes here: it runs on another machine or in another PID namespace, /proc hides it, or too few files may be open for all that is here (ulimit -n); its counters are kept. Record there as well, or as root",
-                self.place
+                "{name}'s sessions ({place}) have no processes here: it runs on another machine or in another PID namespace, /proc hides it, or too few files may be open for all that is here (ulimit -n); its counters are kept. Record there as well, or as root"
             );
-            self.note_gap(
-                SESSION.name.as_ref(),
-                GapReason::Unsupported(sentence),
-                news,
-            );
+            self.note_gap(GapReason::Unsupported(sentence), news);
             return;
         }
-        let (rows, dropped) = rows::sessions(time, look, &self.processes);
-        news.rows.push((&SESSION, rows));
-        if dropped > 0 {
-            self.drop_sessions(time, dropped as u64);
+        let rows = self.sessions(time, sessions, &poll.sessions);
+        news.rows.push((sessions, rows));
+        if poll.left_out > 0 {
+            self.drop_sessions(time, poll.left_out as u64);
         }
     }
 
-    /// The server's first process, when the server runs on this machine: the process that serves us
-    /// is here, and began when the server says that it did. Then the numbers of its other sessions are
+    /// The rows of the sessions of a server on this machine.
+    fn sessions(&self, time: Timestamp, table: &Table, sessions: &[SessionRow]) -> Rows {
+        let entity = |pid| {
+            let process = self.processes.at(pid, time);
+            process.map(|process| process.entity)
+        };
+        let mut rows = Rows::with_capacity(table.columns.len(), sessions.len());
+        for session in sessions {
+            let Some(served_by) = entity(session.pid) else {
+                continue;
+            };
+            let value = |value: &Value| match *value {
+                Value::Number(number) => number,
+                Value::Process(pid) => entity(pid).map_or(MISSING, |it| i64::from(it.0)),
+            };
+            let values: Vec<i64> = session.values.iter().map(value).collect();
+            rows.push(time, served_by, &values);
+        }
+        rows
+    }
+
+    /// The server's first process, when the server runs on this machine: the process that answers
+    /// us is here, and began when the server says that it did. Then the numbers of its sessions are
     /// numbers of this machine as well; a server elsewhere has the same numbers and other processes.
-    fn local_root(&self, time: Timestamp, backend: Backend) -> Option<EntityId> {
-        let own = self.processes.at(backend.pid, time)?;
-        let apart = own.started.ns_since(backend.started).abs();
-        let root = self.processes.at(backend.root?, time)?;
+    fn local_root(&self, time: Timestamp, answerer: Answerer) -> Option<EntityId> {
+        let own = self.processes.at(answerer.pid, time)?;
+        let apart = own.started.ns_since(answerer.started).abs();
+        let root = self.processes.at(answerer.root?, time)?;
         (apart <= START_TOLERANCE_NS).then_some(root.entity)
     }
 
@@ -353,8 +365,8 @@ impl Database {
             return;
         }
         self.gaps.push(Gap {
-            table: SESSION.name.to_string(),
-            what: format!("sessions beyond {} a look", rows::MOST_SESSIONS),
+            table: self.tables.sessions.name.to_string(),
+            what: format!("sessions beyond {MOST_SESSIONS} a look"),
             window: Some(Window::new(time, time)),
             reason: GapReason::Dropped(count),
         });
@@ -367,30 +379,34 @@ mod tests {
 
     #[test]
     fn trouble_that_comes_again_is_a_gap_each_time_and_said_once() {
-        let nowhere = Address::parse("host=/nowhere user=u", &watch::Here);
-        let nowhere = nowhere.unwrap_or_else(|sentence| panic!("{sentence}"));
-        let mut database = Database::ask(nowhere, "/proc".into(), EntityId(0), drop);
+        let nowhere = [(
+            sources::Application::Postgres,
+            "host=/nowhere user=u".to_owned(),
+        )];
+        let mut nowhere = sources(&nowhere).unwrap_or_else(|error| panic!("{error}"));
+        let mut application =
+            Application::ask(nowhere.remove(0), "/proc".into(), EntityId(0), drop);
         let mut said = Vec::new();
-        let mut flap = |database: &mut Database, looks: usize| {
+        let mut flap = |application: &mut Application, polls: usize| {
             let trouble = Trouble {
                 kind: TroubleKind::Away,
                 sentence: "it was too busy".to_owned(),
             };
-            said.extend(database.receive(Message::Trouble(trouble)).sentences);
-            for _ in 0..looks {
-                let look = Box::new(Look::default());
-                database.receive(Message::Look(kernel::boottime(), look));
+            said.extend(application.receive(Message::Trouble(trouble)).sentences);
+            for _ in 0..polls {
+                let poll = Box::new(Poll::default());
+                application.receive(Message::Poll(kernel::boottime(), poll));
             }
         };
-        (0..3).for_each(|_| flap(&mut database, 2));
-        assert_eq!(database.gaps().len(), 3 * 2);
-        // With one look between two losses nothing lies between them.
-        (0..10).for_each(|_| flap(&mut database, 1));
-        assert_eq!(database.gaps().len(), 4 * 2);
-        (0..500).for_each(|_| flap(&mut database, 2));
-        assert!(database.gaps().len() <= 200);
-        let heard = database.heard;
-        let ends = database.gaps().iter().filter_map(|gap| gap.window);
+        (0..3).for_each(|_| flap(&mut application, 2));
+        assert_eq!(application.gaps().len(), 3 * 2);
+        // With one poll between two losses nothing lies between them.
+        (0..10).for_each(|_| flap(&mut application, 1));
+        assert_eq!(application.gaps().len(), 4 * 2);
+        (0..500).for_each(|_| flap(&mut application, 2));
+        assert!(application.gaps().len() <= 200);
+        let heard = application.heard;
+        let ends = application.gaps().iter().filter_map(|gap| gap.window);
         let latest = ends.map(|window| window.end).max();
         assert!(latest.is_some_and(|end| end <= heard && heard.ns_since(end) < 1_000_000_000));
         assert_eq!(said, ["it was too busy"]);

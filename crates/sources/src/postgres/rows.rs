@@ -1,38 +1,41 @@
-//! A look made into rows: sessions joined with the processes that serve them.
+//! A look made into rows.
 
-use model::{ColumnKind, MISSING, Monotone, Rollback, Rows, Table, Timestamp};
-use sensors::postgres::{DATABASE, SESSION, state_code, wait_class_code};
-use sources::postgres::{Counters, Look, Session};
+use model::MISSING;
+use sensors::postgres::{state_code, wait_class_code};
 
-use super::processes::Processes;
+use super::queries::{Counters, Look, Session};
+use crate::{MOST_SESSIONS, Poll, SessionRow, Value};
 
-/// Rows of sessions per look; what a person could not read is not worth its cost.
-pub(super) const MOST_SESSIONS: usize = 2_000;
 const ACTIVE: i64 = 1;
 const IDLE_IN_TRANSACTION: [i64; 2] = [3, 4];
 const LOCK: i64 = 0x03;
 
-/// The rows of the sessions of a server on this machine, and how many there was no room for.
-pub(super) fn sessions(time: Timestamp, look: &Look, processes: &Processes) -> (Rows, usize) {
-    let entity = |pid| processes.at(pid, time).map(|process| process.entity);
+/// The rows of a look; `limit` sessions may be there for ordinary roles.
+pub(super) fn poll(look: &Look, limit: Option<i64>) -> Poll {
+    let counters = look.counters.as_ref().map_or([MISSING; 7], counters_of);
     let mut wanted: Vec<&Session> = look.sessions.iter().collect();
     wanted.sort_by_key(|session| urgency(session));
     let kept = wanted.len().min(MOST_SESSIONS);
-    let mut rows = Rows::with_capacity(SESSION.columns.len(), kept);
-    for session in &wanted[..kept] {
-        let Some(served_by) = entity(session.pid) else {
-            continue;
-        };
-        let blocker = session.blocked_by.and_then(entity);
-        let values = [
-            state_code(&session.state),
-            wait_class_code(session.wait.as_deref()),
-            blocker.map_or(MISSING, |blocker| i64::from(blocker.0)),
-            session.transaction_age_ns.unwrap_or(MISSING),
-        ];
-        rows.push(time, served_by, &values);
+    Poll {
+        server: counters.into_iter().chain(gauges(look, limit)).collect(),
+        sessions: wanted[..kept].iter().map(|session| row(session)).collect(),
+        left_out: wanted.len() - kept,
     }
-    (rows, wanted.len() - kept)
+}
+
+fn row(session: &Session) -> SessionRow {
+    let values = [
+        Value::Number(state_code(&session.state)),
+        Value::Number(wait_class_code(session.wait.as_deref())),
+        session
+            .blocked_by
+            .map_or(Value::Number(MISSING), Value::Process),
+        Value::Number(session.transaction_age_ns.unwrap_or(MISSING)),
+    ];
+    SessionRow {
+        pid: session.pid,
+        values: values.to_vec(),
+    }
 }
 
 /// Those that wait for a lock first, then the active ones, then who keeps a transaction open.
@@ -44,47 +47,6 @@ fn urgency(session: &Session) -> u8 {
         () if IDLE_IN_TRANSACTION.contains(&state) => 2,
         () => 3,
     }
-}
-
-/// The counters of the database, held monotone: they may be reset, and a crash of the server loses
-/// them.
-pub(super) struct Held {
-    counters: Vec<Option<Monotone>>,
-    /// Readings that ran back, per column.
-    pub(super) corrections: Vec<u64>,
-}
-
-impl Held {
-    pub(super) fn new() -> Self {
-        let width = DATABASE.columns.len();
-        Self {
-            counters: vec![None; width],
-            corrections: vec![0; width],
-        }
-    }
-
-    /// The row of the database.
-    pub(super) fn row(&mut self, look: &Look, limit: Option<i64>) -> Vec<i64> {
-        let counters = look.counters.as_ref().map_or([MISSING; 7], counters_of);
-        let mut row: Vec<i64> = counters.into_iter().chain(gauges(look, limit)).collect();
-        for (index, value) in row.iter_mut().enumerate() {
-            if is_counter(&DATABASE, index) && *value != MISSING {
-                *value = self.hold(index, *value);
-            }
-        }
-        row
-    }
-
-    fn hold(&mut self, index: usize, raw: i64) -> i64 {
-        let counter = self.counters[index].get_or_insert(Monotone::new(raw));
-        let (held, rollback) = counter.advance(raw);
-        self.corrections[index] += u64::from(rollback != Rollback::None);
-        held
-    }
-}
-
-fn is_counter(table: &Table, index: usize) -> bool {
-    table.columns[index].kind == ColumnKind::Counter
 }
 
 /// In the order of the table's columns.
@@ -127,6 +89,7 @@ fn gauges(look: &Look, limit: Option<i64>) -> [i64; 5] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sensors::postgres::DATABASE;
 
     fn session(state: &str, wait: Option<&str>) -> Session {
         Session {
@@ -157,7 +120,7 @@ mod tests {
             ],
             ..Look::default()
         };
-        let row = Held::new().row(&look, Some(97));
+        let row = poll(&look, Some(97)).server;
         let wanted = [
             ("sessions", 4),
             ("active_sessions", 2),
@@ -170,30 +133,10 @@ mod tests {
             assert_eq!(value(&row, column), number, "{column}");
         }
         look.hidden = 2;
-        let row = Held::new().row(&look, None);
+        let row = poll(&look, None).server;
         assert_eq!(value(&row, "sessions"), 6);
         assert_eq!(value(&row, "active_sessions"), MISSING);
         assert_eq!(value(&row, "sessions_limit"), MISSING);
-    }
-
-    #[test]
-    fn counters_that_were_reset_go_on() {
-        let counters = |commits| Look {
-            counters: Some(Counters {
-                commits: Some(commits),
-                rollbacks: None,
-                blocks_read: None,
-                blocks_hit: None,
-                temp_bytes: None,
-                deadlocks: None,
-                read_time_ns: None,
-            }),
-            ..Look::default()
-        };
-        let mut held = Held::new();
-        let seen = [1000, 1001, 2, 5].map(|n| value(&held.row(&counters(n), None), "commits"));
-        assert_eq!(seen, [1000, 1001, 1003, 1006]);
-        assert_eq!(held.corrections[0], 1);
     }
 
     #[test]

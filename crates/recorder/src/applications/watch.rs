@@ -1,12 +1,12 @@
-//! The thread that asks PostgreSQL: once a second, and anew when the connection was lost.
+//! The thread that asks an application: once a second, and anew when the connection was lost.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use model::Timestamp;
-use sensors::postgres::PERIOD;
-use sources::postgres::{Address, Client, Look, Server, Surroundings, Trouble};
+use sensors::APPLICATION_PERIOD;
+use sources::{AppSource, Connection, Poll, Server, Surroundings, Trouble};
 
 /// The longest wait between attempts to connect.
 const MOST_PATIENCE: Duration = Duration::from_secs(15);
@@ -15,21 +15,21 @@ const MOST_PATIENCE: Duration = Duration::from_secs(15);
 pub(in super::super) enum Message {
     /// A connection stands; the time is that of the answer.
     Connected(Timestamp, Box<Server>),
-    /// A look, at the middle of the time that it took.
-    Look(Timestamp, Box<Look>),
+    /// A poll, at the middle of the time that it took.
+    Poll(Timestamp, Box<Poll>),
     /// No answer.
     Trouble(Trouble),
 }
 
 /// Asks until `stop` is closed.
-pub(super) fn watch(address: &Address, send: &impl Fn(Message), stop: &Receiver<()>) {
-    let mut patience = PERIOD;
+pub(super) fn watch(source: &dyn AppSource, send: &impl Fn(Message), stop: &Receiver<()>) {
+    let mut patience = APPLICATION_PERIOD;
     loop {
-        match Client::connect(address) {
-            Ok((client, server)) => {
+        match source.connect() {
+            Ok((connection, server)) => {
                 send(Message::Connected(kernel::boottime(), Box::new(server)));
-                patience = PERIOD;
-                if look_on(client, address, send, stop) == Outcome::Stopped {
+                patience = APPLICATION_PERIOD;
+                if poll_on(connection, send, stop) == Outcome::Stopped {
                     return;
                 }
             }
@@ -48,30 +48,29 @@ enum Outcome {
     Lost,
 }
 
-/// Looks once a second for as long as the connection stands.
-fn look_on(
-    mut client: Client,
-    address: &Address,
+/// Asks once a second for as long as the connection stands.
+fn poll_on(
+    mut connection: Box<dyn Connection>,
     send: &impl Fn(Message),
     stop: &Receiver<()>,
 ) -> Outcome {
     let mut next = Instant::now();
     loop {
         let before = kernel::boottime();
-        match client.look(address) {
-            Ok(look) => {
+        match connection.poll() {
+            Ok(poll) => {
                 let middle = before + kernel::boottime().ns_since(before) / 2;
-                send(Message::Look(middle, Box::new(look)));
+                send(Message::Poll(middle, Box::new(poll)));
             }
             Err(trouble) => {
                 send(Message::Trouble(trouble));
-                if client.is_closed() {
+                if connection.is_closed() {
                     return Outcome::Lost;
                 }
             }
         }
-        // A look that took longer than a period is not made up for.
-        next = (next + PERIOD).max(Instant::now());
+        // A poll that took longer than a period is not made up for.
+        next = (next + APPLICATION_PERIOD).max(Instant::now());
         if stop.recv_timeout(next.saturating_duration_since(Instant::now()))
             != Err(RecvTimeoutError::Timeout)
         {
@@ -100,8 +99,8 @@ impl Surroundings for Here {
         named.or_else(|| std::env::var("USER").ok())
     }
 
-    /// As libpq, a file that others may read is left alone.
-    fn passfile(&self, path: &Path) -> Option<String> {
+    /// As libpq does, a file that others may read is left alone.
+    fn secret_file(&self, path: &Path) -> Option<String> {
         use std::os::unix::fs::PermissionsExt;
         const OF_OTHERS: u32 = 0o077;
         let about = std::fs::metadata(path).ok()?;
