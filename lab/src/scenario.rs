@@ -35,6 +35,28 @@ pub struct Scenario {
     pub set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
 }
 
+impl Scenario {
+    /// A situation of a set with one cause, which costs throughput: its name, what makes it slow, and what it does.
+    pub fn of_one_cause(
+        set: Set,
+        [name, mechanism, about]: [&'static str; 3],
+        expect: Expect,
+        set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
+    ) -> Self {
+        Self {
+            name,
+            about,
+            set,
+            mechanism,
+            kind: Kind::Cause,
+            expect,
+            seconds: SECONDS,
+            costs: Costs::Throughput,
+            set_up,
+        }
+    }
+}
+
 /// Length of a scenario's load, s: a whole steady phase, short enough to be repeated often.
 pub const SECONDS: u32 = 11;
 
@@ -250,7 +272,7 @@ impl Load {
         self
     }
 
-    /// Recorded by `record`, which is told of the server's process and of nothing else.
+    /// Recorded by `record`, with the server's process as its target and nothing else.
     pub fn recorded_beside(mut self, server: u32) -> Self {
         self.recorded = Recorded::Record;
         self.options.clear();

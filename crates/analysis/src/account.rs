@@ -9,7 +9,7 @@ use model::{Account, AccountItem, AccountPart, LedgerClass, Quality, ShareBasis,
 use sensors::thread_time::Holder;
 
 use crate::holders::{self, Naming};
-use crate::in_line::Line;
+use crate::in_line::{Line, WORTH_SHOWING};
 use crate::ledger::{Ledger, is_inside, quality_in};
 use crate::neighbours::Holding;
 use crate::number_format::{count, percent};
@@ -49,9 +49,6 @@ impl Beside<'_> {
         }
     }
 }
-
-/// Less than this part of the response time in line is not shown beside what was outside.
-const WORTH_SHOWING: f64 = 0.005;
 
 /// What an account is made of.
 pub(crate) struct Accounting<'a> {
@@ -145,14 +142,18 @@ impl Accounting<'_> {
         let own_ns = ledger.get(class);
         let in_line_ns = line.behind(class) * total_ns;
         let label = format!("{}: {}", self.target.name, class.label());
-        let quality = match in_line_ns >= WORTH_SHOWING * total_ns {
+        let is_in_line = in_line_ns >= WORTH_SHOWING * total_ns;
+        let quality = match is_in_line {
             true => Quality::Estimated,
             false => quality_in(ledger, class),
         };
         let mut item = item(class, label, own_ns + in_line_ns, total_ns, quality);
         let mut notes = Vec::new();
         if class == LedgerClass::CpuWait {
-            item.parts = self.holders(total_ns, (own_ns + in_line_ns) / own_ns);
+            item.parts = self.holders(total_ns);
+            if is_in_line {
+                lengthen(&mut item.parts, (own_ns + in_line_ns) / own_ns);
+            }
             notes.extend(holders::in_words(&item.parts));
             let span = self.signal.map_or(self.window, |mean| mean.span);
             notes.extend(waiters_note(own_ns / span.len_ns().max(1) as f64));
@@ -160,7 +161,7 @@ impl Accounting<'_> {
         if class == LedgerClass::OnCpu {
             notes.extend(hidden_note(ledger, own_ns));
         }
-        if in_line_ns >= WORTH_SHOWING * total_ns {
+        if is_in_line {
             let [in_line, own] = [in_line_ns, own_ns].map(|ns| percent(ns / total_ns));
             let name = &self.target.name;
             notes.push(format!(
@@ -171,8 +172,8 @@ impl Accounting<'_> {
         item
     }
 
-    /// Who had the CPUs that the target waited for; `times` is how much longer requests waited than its threads did.
-    fn holders(&self, total_ns: f64, times: f64) -> Vec<AccountPart> {
+    /// Who had the CPUs that the target waited for.
+    fn holders(&self, total_ns: f64) -> Vec<AccountPart> {
         let generator = self.beside.generator;
         let naming = Naming {
             own: (&self.target.name, Holder::Target),
@@ -180,12 +181,7 @@ impl Accounting<'_> {
             others: self.others,
             stolen: self.stolen,
         };
-        let mut parts = holders::of_wait(&self.target.serving_ledger, total_ns, &naming);
-        for part in &mut parts {
-            part.ns = (part.ns as f64 * times).round() as i64;
-            part.share *= times;
-        }
-        parts
+        holders::of_wait(&self.target.serving_ledger, total_ns, &naming)
     }
 
     /// How late requests were asked for.
@@ -227,6 +223,15 @@ impl Accounting<'_> {
             last.note = outside_note(self.target, beside);
         }
         items
+    }
+}
+
+/// Makes parts so many times as long, by what stood in line behind them: an estimate, whatever they were.
+fn lengthen(parts: &mut [AccountPart], times: f64) {
+    for part in parts {
+        part.ns = (part.ns as f64 * times).round() as i64;
+        part.share *= times;
+        part.quality = Quality::Estimated;
     }
 }
 

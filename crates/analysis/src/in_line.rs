@@ -11,8 +11,8 @@ use model::LedgerClass;
 use crate::subject::Subject;
 use crate::workload_metrics::Mean;
 
-/// Less than this part of the response time in line, with nobody at work on it, is nobody's.
-const WORTH_SHOWING: f64 = 0.005;
+/// Less than this part of the response time in line is not shown of its own.
+pub(crate) const WORTH_SHOWING: f64 = 0.005;
 
 /// The line at the target's sockets, in parts of the response time.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -70,7 +70,7 @@ impl Line {
 
     /// How many times as long as `inside_ns`, which the target's threads spent on requests, these were inside or in
     /// line behind them, where they took `total_ns`.
-    pub(crate) fn stretches(&self, inside_ns: f64, total_ns: f64) -> f64 {
+    pub(crate) fn lengthens(&self, inside_ns: f64, total_ns: f64) -> f64 {
         let rest_ns = (total_ns - inside_ns).max(0.0);
         match self.outside > 0.0 && inside_ns > 0.0 {
             true => 1.0 + rest_ns / inside_ns * self.share * self.explained / self.outside,

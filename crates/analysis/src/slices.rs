@@ -16,8 +16,10 @@ pub(crate) struct Slice {
     pub(crate) window: Window,
     /// Time that requests took, or busy time, ns.
     pub(crate) total_ns: f64,
-    /// What the serving threads did.
+    /// What the serving threads did, with what stood in line behind it.
     pub(crate) ledger: Ledger,
+    /// How many times as long that is as what they did: an estimate.
+    lengthened: f64,
     /// Of the delay, what is taken to be a quota's doing where nobody counted it, ns.
     estimated_ns: f64,
     /// Time for which the group's queues were held back, ns, added up over CPUs.
@@ -27,11 +29,16 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
+    /// Time of the serving threads themselves in some classes, without what stood in line behind it, ns.
+    pub(crate) fn own_ns(&self, classes: &[LedgerClass]) -> f64 {
+        self.ledger.sum(classes) / self.lengthened
+    }
+
     /// Adds what stood in line at the target's sockets to what its threads did meanwhile.
     pub(crate) fn add_line(&mut self, line: &Line) {
         let inside_ns = self.ledger.inside().iter().sum();
-        let times = line.stretches(inside_ns, self.total_ns);
-        self.ledger.stretch(times);
+        self.lengthened = line.lengthens(inside_ns, self.total_ns);
+        self.ledger.lengthen(self.lengthened);
     }
 }
 
@@ -163,6 +170,7 @@ impl Slicing<'_> {
             window,
             total_ns: response_ns.unwrap_or_else(|| ledger.busy_ns()),
             ledger,
+            lengthened: 1.0,
             estimated_ns,
             held_back_ns,
             cpu_time_ns: window.len_ns() as f64 * f64::from(self.cpus.max(1)),

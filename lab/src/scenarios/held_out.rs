@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::loads::own;
-use crate::scenario::{Cause, Costs, Expect, Kind, Load, SECONDS, Scenario, Set, SetUp, Who};
+use crate::scenario::{Cause, Costs, Expect, Load, Scenario, Set, SetUp, Who};
 use crate::stage::{Limit, Stage};
 use crate::{binary, interrupt};
 
@@ -20,16 +20,8 @@ const QUOTA: u32 = 30_000;
 
 /// All of them.
 pub fn scenarios() -> [Scenario; 4] {
-    let held_out = |name, mechanism, about, expect, set_up| Scenario {
-        name,
-        about,
-        set: Set::HeldOut,
-        mechanism,
-        kind: Kind::Cause,
-        expect,
-        seconds: SECONDS,
-        costs: Costs::Throughput,
-        set_up,
+    let held_out = |name, mechanism, about, expect, set_up| {
+        Scenario::of_one_cause(Set::HeldOut, [name, mechanism, about], expect, set_up)
     };
     [
         held_out(

@@ -7,7 +7,7 @@ use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval};
 use sensors::thread_time::Holder;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
-use super::cpu_wait::{cpu_wait, cpu_wait_formula, long_enough, stolen, who_waited};
+use super::cpu_wait::{counted_wait, cpu_wait, cpu_wait_formula, long_enough, stolen, who_waited};
 use super::evidence::{confidence, interval, machine, share};
 use super::family::Family;
 use crate::bounds;
@@ -154,7 +154,8 @@ fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holde
     let of_others = waited.and_then(|_| interval(facts, behind, behind_somebody));
     let mut evidence_against = perhaps_the_client(facts, &who.name);
     evidence_against.extend(stolen(facts));
-    let confidence = confidence(waited, WAIT.value, &evidence_against).min(confidence(
+    let counted = counted_wait(facts, WAIT.value);
+    let confidence = confidence(counted, WAIT.value, &evidence_against).min(confidence(
         of_others,
         HELD_BY_OTHERS.value,
         &[],

@@ -5,7 +5,7 @@ use model::{Evidence, Finding};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
 use super::cpu_neighbour;
-use super::cpu_wait::{cpu_wait, cpu_wait_formula, long_enough, stolen, who_waited};
+use super::cpu_wait::{counted_wait, cpu_wait, cpu_wait_formula, long_enough, stolen, who_waited};
 use super::evidence::{confidence, machine, share};
 use super::family::Family;
 use crate::bounds;
@@ -118,7 +118,8 @@ fn present(case: &Case<'_>, target: &Subject, busy: f64) -> Finding {
         who_waited(facts, target)
     );
     let evidence_against: Vec<String> = stolen(facts).into_iter().collect();
-    let confidence = confidence(interval, WAIT.value, &evidence_against);
+    let counted = counted_wait(facts, WAIT.value);
+    let confidence = confidence(counted, WAIT.value, &evidence_against);
     let remedies = [
         bounds::one_more_cpu(facts),
         bounds::generator_elsewhere(facts),

@@ -7,6 +7,7 @@ use super::evidence;
 use crate::facts::Facts;
 use crate::formula;
 use crate::number_format::percent;
+use crate::slices::Slice;
 use crate::subject::Subject;
 
 /// The part of the response time that waits for a CPU took, and its interval: the target's own, or
@@ -16,8 +17,16 @@ pub(super) fn cpu_wait(facts: &Facts<'_>, least: f64) -> (f64, Option<Interval>)
     if own < least {
         return (own + facts.generator_wait(), None);
     }
-    let of = |slice: &crate::slices::Slice| slice.ledger.get(LedgerClass::CpuWait);
+    let of = |slice: &Slice| slice.ledger.get(LedgerClass::CpuWait);
     (own, evidence::interval(facts, of, |slice| slice.total_ns))
+}
+
+/// The interval of the target's own waits alone, which are counted: what stood in line behind them is estimated, and
+/// makes nothing *measured*. `None` where they do not reach `least`.
+pub(super) fn counted_wait(facts: &Facts<'_>, least: f64) -> Option<Interval> {
+    let of = |slice: &Slice| slice.own_ns(&[LedgerClass::CpuWait]);
+    let reaches = facts.share(LedgerClass::CpuWait) >= least;
+    reaches.then(|| evidence::interval(facts, of, |slice| slice.total_ns))?
 }
 
 /// How that part is worked out.

@@ -233,7 +233,7 @@ pub(super) fn told_by(facts: &Facts<'_>, classes: &[LedgerClass], sampled: &str)
 }
 
 /// As sure as a wait of these classes is: *measured* when those that were counted, and not sampled or
-/// estimated, pass by themselves.
+/// estimated, pass by themselves. What stood in line behind them is estimated.
 pub(super) fn of_wait(
     facts: &Facts<'_>,
     classes: &[LedgerClass],
@@ -245,7 +245,7 @@ pub(super) fn of_wait(
     let counted: Vec<LedgerClass> = classes.iter().filter(counted).copied().collect();
     let bins = facts.slices.iter();
     let bins: Vec<(f64, f64)> = bins
-        .map(|slice| (slice.ledger.sum(&counted), slice.total_ns))
+        .map(|slice| (slice.own_ns(&counted), slice.total_ns))
         .collect();
     confidence(ratio_interval(&bins), least, evidence_against)
 }

@@ -32,14 +32,14 @@ pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> F
     let effective_cpus = effective_cpus(scene);
     let threads = threads(scene, signal, effective_cpus);
     let machine = machine(timeline, window);
+    let stolen = stolen(machine, thresholds);
     let Accounts {
         account,
         line,
         threads,
         both_ends,
         others,
-        stolen,
-    } = accounts(scene, threads, signal.as_ref(), stolen(machine, thresholds));
+    } = accounts(scene, threads, signal.as_ref(), stolen);
     let (target, generator) = (threads.target, threads.generator);
     let cpu = cpu_use(scene, machine, target.as_ref(), generator.as_ref());
     let cores = cpus::cores(timeline, window);
@@ -110,7 +110,6 @@ struct Accounts {
     threads: Threads,
     both_ends: Option<BothEnds>,
     others: Vec<Holding>,
-    stolen: f64,
 }
 
 fn accounts(
@@ -158,7 +157,6 @@ fn accounts(
         threads,
         both_ends,
         others,
-        stolen,
     }
 }
 
@@ -193,10 +191,10 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
         synced: SYNCED.value,
         ends: ends.as_ref(),
     };
-    let slices = slicing.slices();
+    let mut slices = slicing.slices();
     let mut generator = subject(scene, Role::Generator);
     if let Some(target) = &mut target {
-        leave_out_recorder(scene, target, generator.as_mut());
+        leave_out_recorder(scene, target, generator.as_mut(), &mut slices);
         let span = signal.map_or(scene.window, |mean| mean.span);
         let throttled = throttled_over(&slices, span);
         let waited = target.serving_ledger.get(LedgerClass::CpuWait).max(1.0);
@@ -226,12 +224,18 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
     }
 }
 
-/// Takes the recorder out of whom target and generator waited behind.
-fn leave_out_recorder(scene: &Scene<'_>, target: &mut Subject, generator: Option<&mut Subject>) {
+/// Takes the recorder out of whom target and generator waited behind, in all and in each slice.
+fn leave_out_recorder(
+    scene: &Scene<'_>,
+    target: &mut Subject,
+    generator: Option<&mut Subject>,
+    slices: &mut [Slice],
+) {
     let part = neighbours::recorder_part(scene, queued_ns(Some(target)));
     // Whom the generator waited behind is reported of all the background together: the same part of it.
     let of_generator = generator.into_iter().map(|it| &mut it.ledger);
-    let all = of_generator.chain(target.ledgers());
+    let of_slices = slices.iter_mut().map(|it| &mut it.ledger);
+    let all = of_generator.chain(target.ledgers()).chain(of_slices);
     all.for_each(|ledger| ledger.leave_out_recorder(part));
 }
 

@@ -1,7 +1,7 @@
 //! `cpu.neighbour`: leads when somebody else holds the CPUs that the target waits for.
 
 use expect_test::expect;
-use model::{Answer, Confidence, EntityKind, Role};
+use model::{Answer, Confidence, EntityKind, Report, Role};
 
 use crate::drawing::{drawn, headline, judged, said, told};
 
@@ -220,16 +220,20 @@ fn with_books_the_culprit_is_who_had_the_cpus_that_were_waited_for() {
 
 /// Who had the CPUs that the target waited for, where `other2` is the recorder.
 fn holders_beside_the_recorder(text: &str) -> String {
+    let report = beside_the_recorder(text);
+    let account = report.verdict.account.as_ref().expect("a target");
+    let waits = account.items.iter().find(|item| !item.parts.is_empty());
+    waits.expect("it waited").note.clone()
+}
+
+fn beside_the_recorder(text: &str) -> Report {
     let mut run = drawn(text);
     for record in run.timeline.entities.iter_mut() {
         if record.entity.name == "other2" {
             record.role = Role::Recorder;
         }
     }
-    let report = run.diagnose();
-    let account = report.verdict.account.as_ref().expect("a target");
-    let waits = account.items.iter().find(|item| !item.parts.is_empty());
-    waits.expect("it waited").note.clone()
+    run.diagnose()
 }
 
 #[test]
@@ -240,6 +244,9 @@ fn what_the_recorder_does_in_on_windows_is_no_neighbour() {
     expect![[r#"
         CPUs held by server 17 %, loadgen 17 %, batch 12 %, others 54 %; 2.4 threads runnable on average
         CPUs held by server 33 %, loadgen 33 %, batch 12 %, others 21 %; 2.4 threads runnable on average"#]].assert_eq(&all.join("\n"));
+    let report = beside_the_recorder(&sampled);
+    let mut findings = report.verdict.findings.iter();
+    assert!(findings.all(|it| it.cause != "cpu.neighbour"));
 }
 
 #[test]

@@ -2,14 +2,15 @@
 
 use expect_test::expect;
 use model::{
-    Entity, EntityEvent, EntityId, EntityKind, EntityRecord, LedgerClass, Provenance, Report, Role,
-    Signal, Table, Timestamp,
+    Confidence, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, LedgerClass, Provenance,
+    Quality, Report, Role, Signal, Table, Timestamp,
 };
 use sensors::request::{CALLS, REQUESTS, bound_ns};
 
-use crate::drawing::{Drawn, drawn, said, told};
+use crate::drawing::{Drawn, drawn, headline, said, told};
 use crate::healthy::HEALTHY;
 use crate::load::CLIENT;
+use crate::neighbour::NEIGHBOUR;
 use crate::quota::LIMITED;
 
 /// The same without a signal, and with requests in each tenth of a second: how many, and how long each
@@ -284,4 +285,27 @@ fn what_is_in_line_waits_for_what_its_server_waits_for() {
         30 % server: on CPU Estimated (28 % in line at server's sockets, 2.3 % in its threads)
         9 % queued at server's sockets Estimated (loadgen's 1 thread: on CPU for 10 % of its time)
     "#]].assert_eq(&text);
+}
+
+#[test]
+fn a_wait_that_is_mostly_in_line_is_estimated_and_not_measured() {
+    // One thread waits for a CPU most of the time, and twelve requests behind it.
+    let one = without_signal(NEIGHBOUR)
+        .replace("clients 4", "adapter none")
+        .replace("run x4 ", "run x1 ");
+    let counted = "    thread_time.queued_rest_ns *1e9 66666666666666666666\n";
+    let mut drawn = drawn(&(one + counted));
+    add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (100, 13_000));
+    let report = drawn.diagnose();
+    let finding = headline(&report);
+    expect!["cpu.neighbour"].assert_eq(&finding.cause);
+    assert_eq!(finding.confidence, Confidence::Consistent);
+    let mut items = report.verdict.account.iter().flat_map(|it| &it.items);
+    let wait = items.find(|it| it.class == LedgerClass::CpuWait);
+    let wait = wait.expect("it waited");
+    assert_eq!(wait.quality, Quality::Estimated);
+    let parts: i64 = wait.parts.iter().map(|part| part.ns).sum();
+    assert!((parts - wait.ns).abs() < 100, "{wait:?}");
+    let estimated = |part: &model::AccountPart| part.quality == Quality::Estimated;
+    assert!(wait.parts.iter().all(estimated), "{wait:?}");
 }

@@ -19,7 +19,7 @@ mod web;
 use anyhow::Result;
 
 use super::loads::own;
-use crate::scenario::{AROUND, Cause, Costs, Expect, Kind, Load, SECONDS, Scenario, Set, SetUp};
+use crate::scenario::{AROUND, Cause, Expect, Load, Scenario, Set, SetUp};
 use crate::stage::Stage;
 
 /// All of them, in the order in which they are run and shown.
@@ -37,21 +37,11 @@ pub fn scenarios() -> Vec<Scenario> {
 
 /// A situation of this set with one cause, which costs throughput.
 fn cause(
-    [name, mechanism, about]: [&'static str; 3],
+    names: [&'static str; 3],
     expect: Expect,
     set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
 ) -> Scenario {
-    Scenario {
-        name,
-        about,
-        set: Set::Strangers1,
-        mechanism,
-        kind: Kind::Cause,
-        expect,
-        seconds: SECONDS,
-        costs: Costs::Throughput,
-        set_up,
-    }
+    Scenario::of_one_cause(Set::Strangers1, names, expect, set_up)
 }
 
 /// The lab's own generator, of which `stallscope` is told nothing.
@@ -61,7 +51,7 @@ fn unknown(stage: &Stage, words: &[&str]) -> Result<Load> {
     Ok(load)
 }
 
-/// The same beside `record`, which is told of the server's process and of nothing else.
+/// The same beside `record`, with the server's process as its target and nothing else.
 fn beside(stage: &mut Stage, server: u32, words: &[&str]) -> Result<Load> {
     let recorded = stage.seconds;
     stage.seconds += 2 * u32::try_from(AROUND.as_secs())?;
@@ -83,6 +73,7 @@ fn downstream(stage: &mut Stage, sleep_us: u32) -> Result<(u32, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::{Costs, Kind};
 
     #[test]
     fn the_set_has_what_it_is_there_for() {
