@@ -33,6 +33,9 @@ impl FromStr for Shard {
             number: number.parse().context("2/4 is the second of four")?,
             of: of.parse().context("2/4 is the second of four")?,
         };
+        if shard.of == 0 {
+            bail!("nothing can be divided into no shards; 2/4 is the second of four");
+        }
         if !(1..=shard.of).contains(&shard.number) {
             bail!("there are the shards 1/{0} to {0}/{0}", shard.of);
         }
@@ -57,6 +60,14 @@ mod tests {
 
     #[test]
     fn what_is_no_shard_is_refused() {
+        let none = "0/0"
+            .parse::<Shard>()
+            .map(drop)
+            .map_err(|why| why.to_string());
+        assert_eq!(
+            none,
+            Err("nothing can be divided into no shards; 2/4 is the second of four".to_owned())
+        );
         for text in ["", "2", "0/4", "5/4", "1/0", "a/b"] {
             assert!(text.parse::<Shard>().is_err(), "{text}");
         }
