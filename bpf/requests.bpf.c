@@ -5,22 +5,24 @@
  * Of any server that talks by TCP or unix stream sockets, whatever the protocol: a request begins when
  * data arrive at a connection that owes no answer, and ends with the last send before the server reads
  * again or more data arrive. At the generator's end it lasts from the first send to the last receive
- * before the next send.
+ * before the next send; so do the calls of target and dependencies to their peers, and what they ask name servers by
+ * UDP.
  *
  * Hooks: sock_send_length, inet_sock_set_state, sched_process_fork, sched_process_exit, always;
  * sk_data_ready and sock_recv_length while user space has them attached.
  * Counted are all requests, at sends (lib/connection.bpf.h). Timed are requests drawn at random, as many as user
  * space asks for, since the clock is the dearest part. When a request of a client on this machine arrived, its
- * send tells; the two further hooks tell when one arrives from elsewhere, when the generator receives, and
- * which reads hold several commands. On-windows of theirs end nothing that is open: a request is timed where its
- * two ends are seen.
+ * send tells; the two further hooks tell when one arrives from elsewhere, when the generator receives, which reads hold
+ * several commands, and which thread reads a request (lib/serving.bpf.h). On-windows of theirs end nothing that is open: a request is timed where its
+ * two ends are seen. Until the kernel has detached them, a grace period later, `reads_seen` is 0 and they do nothing.
  * Cost: `make bench` (probes) tells.
  * Kernel: 6.3 (the hooks of sockets).
- * Memory: 98 KB for the accounts, 128 KB for requests under way, some 200 bytes for each connection of target
+ * Memory: 195 KB for the accounts, 128 KB for requests under way, some 200 bytes for each connection of target
  * and generator and some 80 for each of their processes, at most 16,384.
  * Lost: events of a connection or process for which there is no memory (`drops`). What is read by splice is not
- * timed. The time of a unix socket's last request, where its server closes it right away. One call in thousands
- * at the client's end of a unix socket, where both ends' sends are noticed out of order.
+ * timed. The time of a unix socket's last request, where its server closes it right away; and its last call, where
+ * its client closes it without another send. Of lookups by UDP those whose answer came in an off-window are not timed,
+ * however long they were.
  * Not seen: that several requests came in one piece and were answered in one, which is one request here,
  * unless they are commands of Redis's protocol (lib/resp.bpf.h); and that what a client says wants no answer: it
  * lasts until the server sends something.
@@ -29,6 +31,8 @@
 #include <bpf/bpf_tracing.h>
 #include "lib/connection.bpf.h"
 #include "lib/open_requests.bpf.h"
+#include "lib/peers.bpf.h"
+#include "lib/serving.bpf.h"
 #include "lib/socket.bpf.h"
 #include "lib/under_way.bpf.h"
 #include "requests.h"
@@ -66,7 +70,7 @@ static __always_inline struct connection *create(struct sock *sk, __u32 side)
 {
 	struct connection first = {
 		.side = side, .service = NO_ACCOUNT, .own = NO_ACCOUNT, .random = bpf_get_prandom_u32(),
-		.has_input = 1
+		.input = INPUT_GIVEN
 	}, *connection;
 
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, &first,
@@ -102,7 +106,9 @@ static __always_inline struct connection *meet(struct sock *sk)
 	connection->roles = in_force;
 	connection->side = side_of(sk);
 	/* Its process may get a role that fits this end only later. */
-	if (role && role->side == connection->side)
+	if (role && role->side == REQUESTS_SERVER && connection->side == REQUESTS_CLIENT)
+		connection->service = account_of_peer(sk, role->account);
+	else if (role && role->side == connection->side && sk->sk_type == SOCK_STREAM)
 		connection->service = role->account;
 	else
 		connection->side = REQUESTS_NEITHER;
@@ -159,7 +165,7 @@ int BPF_PROG(on_ready, struct sock *sk)
 	struct connection *connection;
 
 	/* Most that data arrive for are no server's. */
-	if (sk->__sk_common.skc_family == AF_UNIX || !sk->sk_max_ack_backlog)
+	if (!reads_seen || sk->__sk_common.skc_family == AF_UNIX || !sk->sk_max_ack_backlog)
 		return 0;
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
 	if (!connection || connection->side != REQUESTS_SERVER || connection->is_local)
@@ -172,17 +178,37 @@ int BPF_PROG(on_ready, struct sock *sk)
 	return 0;
 }
 
+/* An answer of a name server is read. */
+static __always_inline void receive_answer(struct connection *connection)
+{
+	struct requests_account *account;
+	__u64 ns;
+
+	if (!connection->unanswered || --connection->unanswered || connection->began_ns <= UNTIMED)
+		return;
+	ns = bpf_ktime_get_ns() - connection->began_ns;
+	connection->began_ns = 0;
+	account = account_of(connection);
+	if (account && ns < REQUESTS_LONG_NS)
+		add_short(account, ns);
+	else if (account)
+		add_long(account, ns, ns);
+}
+
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 {
 	struct connection *connection;
 
-	if (flags & (MSG_PEEK | MSG_ERRQUEUE))
+	if (!reads_seen || flags & (MSG_PEEK | MSG_ERRQUEUE))
 		return 0;
 	connection = meet(sk);
 	if (!connection)
 		return 0;
-	if (connection->side == REQUESTS_CLIENT) {
+	if (connection->side == REQUESTS_CLIENT && sk->sk_type == SOCK_DGRAM) {
+		if (ret > 0)
+			receive_answer(connection);
+	} else if (connection->side == REQUESTS_CLIENT) {
 		if (ret > 0 && connection->began_ns)
 			answer(connection, ret);
 	} else if (connection->side == REQUESTS_SERVER) {
@@ -197,17 +223,9 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 		connection->asked = 1;
 		look_at(connection, ret, flags);
 		begin_as_read(sk, connection);
+		serving_on_request(sk);
 	}
 	return 0;
-}
-
-/* The other end of a unix socket. Whoever sends holds a reference to it. */
-static __always_inline struct connection *other_end(struct sock *sk)
-{
-	struct unix_sock *own = bpf_skc_to_unix_sock(sk);
-	struct sock *other = own ? own->peer : NULL;
-
-	return other ? bpf_sk_storage_get(&connection_by_socket, other, NULL, 0) : NULL;
 }
 
 /* A request arrives at a server's connection, by the send of a client on this machine. */
@@ -221,30 +239,6 @@ static __always_inline void arrive(struct connection *connection)
 	}
 }
 
-/* What a send to a unix socket means to the other end; `own` may be nobody's. The hook is behind the send: the
- * other end may have answered by then, and its send been noticed first. */
-static __always_inline void reach_other_end(struct sock *sk, struct connection *own)
-{
-	struct connection *other = other_end(sk);
-	bool has_more = sk->sk_receive_queue.qlen > 0;
-
-	if (other && other->side == REQUESTS_SERVER) {
-		arrive(other);
-		if (has_more && other->spoke_first) {
-			other->spoke_first = 0;
-			other->began_ns = UNTIMED;
-			count_request(other);
-		} else {
-			other->has_input = 1;
-		}
-	} else if (other) {
-		other->has_input = 1;
-		other->ended_jiffies = jiffies_now();
-	}
-	if (own && has_more)
-		own->has_input = 1;
-}
-
 /* Whether anything was read since the last send: then this one begins something. */
 static __always_inline bool has_read(struct sock *sk, struct connection *connection)
 {
@@ -252,17 +246,17 @@ static __always_inline bool has_read(struct sock *sk, struct connection *connect
 	__u32 before;
 
 	if (sk->__sk_common.skc_family == AF_UNIX) {
-		before = connection->has_input;
-		connection->has_input = 0;
 		connection->unread = sk->sk_receive_queue.qlen > 0;
-		return before;
+		return take_input(connection);
 	}
 	tcp = bpf_core_cast(sk, struct tcp_sock);
 	before = connection->copied_seq;
 	connection->copied_seq = tcp->copied_seq;
 	if (before == connection->copied_seq)
 		return false;
-	connection->unread = tcp->rcv_nxt != connection->copied_seq;
+	/* What came in a later tick than the reply left was asked after it: its sender may be held up in between. */
+	connection->unread = tcp->rcv_nxt != connection->copied_seq &&
+			     (__s32)(received_jiffies(sk) - tcp->lsndtime) <= 0;
 	return true;
 }
 
@@ -286,6 +280,15 @@ static __always_inline void count_answered(struct sock *sk, struct connection *c
 		add_long(account, ticks, connection->answers ? exact_ns(connection) : 0);
 }
 
+static __always_inline void begin_call(struct connection *connection, __u64 ns)
+{
+	reconcile(connection);
+	connection->is_open = 1;
+	connection->answers = 0;
+	connection->began_ns = ns;
+	connection->began_jiffies = jiffies_now();
+}
+
 static __always_inline void send_request(struct sock *sk, struct connection *connection)
 {
 	bool begins = has_read(sk, connection);
@@ -295,14 +298,26 @@ static __always_inline void send_request(struct sock *sk, struct connection *con
 		return;
 	if (begins)
 		count_answered(sk, connection);
-	reconcile(connection);
-	connection->is_open = 1;
-	connection->answers = 0;
-	connection->began_ns = stamp(connection);
-	connection->began_jiffies = jiffies_now();
+	begin_call(connection, stamp(connection));
 	if (connection->began_ns > UNTIMED && sk->__sk_common.skc_family != AF_UNIX &&
 	    is_served(bpf_ntohs(sk->__sk_common.skc_dport)))
 		send_off(sk, connection->began_ns, false);
+}
+
+/* A question leaves for a name server. Those for both kinds of address leave at once and are one lookup, as their
+ * caller waits for both. No hook that is always there tells when an answer is read: what follows later is another. */
+static __always_inline void send_question(struct connection *connection)
+{
+	__u32 now = jiffies_now();
+
+	if (connection->unanswered == 1 && now - connection->began_jiffies <= 1) {
+		connection->unanswered = 2;
+		return;
+	}
+	count_request(connection);
+	connection->unanswered = 1;
+	connection->began_ns = stamp(connection);
+	connection->began_jiffies = now;
 }
 
 static __always_inline void send_reply(struct sock *sk, struct connection *connection, int bytes)
@@ -312,6 +327,7 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
 	__u64 ns;
 
 	if (has_read(sk, connection)) {
+		serving_on_reply(sk);
 		unread = connection->unread;
 		reconcile(connection);
 		connection->unread = unread;
@@ -326,13 +342,10 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
 		}
 		if (!connection->began_ns)
 			connection->began_ns = UNTIMED;
-		connection->spoke_first = 0;
 		count_request(connection);
 		if (connection->requests % REQUESTS_TO_OWN == 0 &&
 		    (connection->own == NO_ACCOUNT || !is_own(connection, connection->own)))
 			take_account(sk);
-	} else {
-		connection->spoke_first = 1;
 	}
 	if (!connection->began_ns) {
 		/* Nobody asked for it. */
@@ -344,15 +357,50 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
 	answer(connection, bytes);
 }
 
+/*
+ * What a send to a unix socket means to the other end, to which the sender holds a reference; `own` may be nobody's.
+ * The hook is behind the send: by then the other end may have read it and sent something in turn, which was noticed
+ * first. What that was waits in our queue, and nothing of ours in its own.
+ */
+static __always_inline void reach_other_end(struct sock *sk, struct connection *own)
+{
+	struct unix_sock *unix_sock = bpf_skc_to_unix_sock(sk);
+	struct sock *peer = unix_sock ? unix_sock->peer : NULL;
+	struct connection *other =
+		peer ? bpf_sk_storage_get(&connection_by_socket, peer, NULL, 0) : NULL;
+	bool has_more = sk->sk_receive_queue.qlen > 0;
+
+	if (other && other->side == REQUESTS_SERVER) {
+		arrive(other);
+		if (give_input(other, has_more)) {
+			other->began_ns = UNTIMED;
+			count_request(other);
+		}
+	} else if (other) {
+		other->ended_jiffies = jiffies_now();
+		if (give_input(other, has_more && !peer->sk_receive_queue.qlen)) {
+			count_answered(peer, other);
+			begin_call(other, UNTIMED);
+		}
+	}
+	if (own && has_more)
+		own->input = INPUT_GIVEN;
+}
+
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 {
 	__u16 family = sk->__sk_common.skc_family;
 	struct connection *connection;
 
-	if (ret <= 0 || sk->sk_type != SOCK_STREAM)
+	if (ret <= 0 || (sk->sk_type != SOCK_STREAM && !asks_for_names(sk)))
 		return 0;
 	connection = meet(sk);
+	if (sk->sk_type == SOCK_DGRAM) {
+		if (connection && connection->side == REQUESTS_CLIENT)
+			send_question(connection);
+		return 0;
+	}
 	if (connection && connection->side == REQUESTS_CLIENT)
 		send_request(sk, connection);
 	else if (connection && connection->side == REQUESTS_SERVER)
@@ -385,6 +433,7 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 		return 0;
 	if (connection->side == REQUESTS_CLIENT && has_read(sk, connection))
 		count_answered(sk, connection);
+	note_round_trip(sk, connection);
 	reconcile(connection);
 	return 0;
 }

@@ -7,13 +7,16 @@
 
 /* Processes that a role was given to, with those that they fork. */
 #define REQUESTS_MOST_PROCESSES 16384
-/* Accounts of whole services, then of single connections: what has none of its own is in its service's. A
- * service has several side by side, by CPU: one that all CPUs write to would cost each of them more. */
+/* Accounts of whole services, then of what a service asks one peer, then of single connections: what has none of its
+ * own is in its service's. Shared ones are several side by side, by CPU: one that all CPUs write to would cost each of
+ * them more. */
 #define REQUESTS_MOST_SERVICES 16
+#define REQUESTS_MOST_PEERS 32
+#define REQUESTS_MOST_SHARED (REQUESTS_MOST_SERVICES + REQUESTS_MOST_PEERS)
 #define REQUESTS_SIDE_BY_SIDE 4
-#define REQUESTS_OF_SERVICES (REQUESTS_MOST_SERVICES * REQUESTS_SIDE_BY_SIDE)
+#define REQUESTS_OF_SHARED (REQUESTS_MOST_SHARED * REQUESTS_SIDE_BY_SIDE)
 #define REQUESTS_MOST_CONNECTIONS 64
-#define REQUESTS_MOST_ACCOUNTS (REQUESTS_OF_SERVICES + REQUESTS_MOST_CONNECTIONS)
+#define REQUESTS_MOST_ACCOUNTS (REQUESTS_OF_SHARED + REQUESTS_MOST_CONNECTIONS)
 
 /* Addresses that they connect to, as far as they are noted. */
 #define REQUESTS_MOST_CONTACTS 64
@@ -31,7 +34,8 @@
 enum requests_side {
 	/* Neither: of a process whose role is another, or that sends a replica its log. */
 	REQUESTS_NEITHER,
-	/* Connections that it accepted: from a request's arrival to the last byte of the reply. */
+	/* Connections that it accepted: from a request's arrival to the last byte of the reply. Those that it made
+	 * are calls to its peers. */
 	REQUESTS_SERVER,
 	/* Connections that it made: from the request's sending to the last byte of the reply. */
 	REQUESTS_CLIENT
@@ -50,13 +54,35 @@ _Static_assert(sizeof(struct requests_role) == 8, "as the reader has it");
 struct requests_contact {
 	/* The service's. */
 	__u32 account;
-	/* AF_INET or AF_INET6. */
+	/* AF_INET or AF_INET6; of peers also AF_UNIX. */
 	__u16 family;
 	__u16 port;
-	/* The first four bytes of IPv4. */
+	/* The first four bytes of IPv4; of a unix socket the pid of who listens there. */
 	__u8 address[16];
 };
 _Static_assert(sizeof(struct requests_contact) == 24, "as the reader has it");
+
+/* A peer: whom a service that is measured itself asks. */
+struct requests_peer {
+	struct requests_contact contact;
+	/* Processes on this machine that hold its end of a connection, and that listen at its address, as far as the
+	 * last walk found them; 0 for none. */
+	__u32 holder;
+	__u32 listener;
+	/* The caller's network namespace, where the address is one of the caller's own host; else 0. */
+	__u64 near;
+	/* The least round trip of TCP connections that have ended, or that the last walk met, us; 0 for none. */
+	__u32 rtt_us;
+	/* Whether it is asked by datagrams. */
+	__u32 by_datagrams;
+	/* Written last. */
+	__u32 is_known;
+	/* Connections to it, as the walk of that number met them; of walk 0 they are not known. */
+	__u32 walk;
+	__u32 connections;
+	__u32 padding;
+};
+_Static_assert(sizeof(struct requests_peer) == 64, "as the reader has it");
 
 /* What is counted of a connection or a service; it only grows. */
 struct requests_account {

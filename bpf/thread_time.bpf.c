@@ -10,6 +10,7 @@
  *   where in the kernel does it wait, and for what I/O?  lib/wait_site.bpf.h, wait_site_on_*
  *   in which wait event of its application?              lib/wait_event.bpf.h, wait_event_on_*
  *   who ends its waits?                                  lib/wakeup.bpf.h, wakeup_on_*
+ *   does it sleep inside a request?                      lib/serving.bpf.h, serving_on_*
  *   what is the pressure of a set of threads?            lib/psi_group.bpf.h, psi_group_on_*
  *
  * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
@@ -71,6 +72,9 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		thread->class = wait_event_on_switch_out(&thread->event, task, class,
 							 thread->account.slices);
 		thread->wait_site = context.wait_site;
+		thread->serving = thread->role == THREAD_TIME_TARGET ?
+					  serving_on_sleep(task, thread->class, &thread->account) :
+					  SERVING_UNKNOWN;
 	}
 	step(thread);
 	psi_group_on_switch_out(&thread->member, task, cpu, now, blocked_in);
@@ -182,7 +186,8 @@ static __always_inline void wake(struct task_struct *task)
 	psi_group_on_wakeup(&thread->member, task, cpu, now);
 	if (ended.was_blocked && wakeup_on_wakeup(&thread->wakeup, thread->class, ended.from, ended.until,
 						  thread->account.ns[THREAD_TIME_ON_CPU]))
-		count_wakeup(&thread->wakeup, pool_of(task, &thread->pool), ended.from, ended.until);
+		count_wakeup(&thread->wakeup, pool_of(task, &thread->pool), thread->serving,
+			     ended.from, ended.until);
 	wait_event = ended.was_blocked ? thread->event.wait_event :
 		     ended.was_found   ? thread->found.wait_event :
 					 0;

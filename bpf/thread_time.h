@@ -92,6 +92,21 @@ enum thread_time_state {
 	THREAD_TIME_THROTTLED_STATE
 };
 
+/* Whether a thread slept inside a request that it had read and not answered (lib/serving.bpf.h). */
+enum serving_state {
+	SERVING_UNKNOWN,
+	SERVING_INSIDE,
+	SERVING_OUTSIDE
+};
+
+/* The sleeps of which that is told. */
+enum serving_sleep {
+	SERVING_FUTEX,
+	SERVING_INPUT,
+	SERVING_SLEEP,
+	SERVING_SLEEPS
+};
+
 /* One thread's times. */
 struct thread_time_account {
 	/* When the account begins. */
@@ -110,7 +125,18 @@ struct thread_time_account {
 	__s64 hidden_ns;
 	/* Number of times the thread was switched in. */
 	__u64 slices;
+	/* By enum serving_sleep: of a target thread's THREAD_TIME_FUTEX, THREAD_TIME_INPUT and
+	 * THREAD_TIME_SLEEP, what it slept inside requests and outside; what is in neither is
+	 * not known. */
+	__u64 inside_ns[SERVING_SLEEPS];
+	__u64 outside_ns[SERVING_SLEEPS];
+	/* Requests that it answered up to its last such sleep: those that it had read, and those
+	 * that another thread had, or itself before it read a further one. */
+	__u64 answered;
+	__u64 answered_for_others;
 };
+#define THREAD_TIME_ACCOUNT_WORDS                                                                  \
+	(1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_ROLES + 3 + 2 * SERVING_SLEEPS + 2)
 
 /* One target or generator thread as of a reading. */
 struct thread_time_record {
@@ -134,7 +160,7 @@ struct thread_time_record {
 	__u64 pool;
 };
 _Static_assert(sizeof(struct thread_time_record) ==
-		       16 + 8 * (1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_ROLES + 3) + 40,
+		       16 + 8 * THREAD_TIME_ACCOUNT_WORDS + 40,
 	       "as the reader has it");
 
 /* One target or generator thread that has exited. */
@@ -150,7 +176,7 @@ struct thread_time_exited {
 	struct thread_time_account account;
 };
 _Static_assert(sizeof(struct thread_time_exited) ==
-		       32 + 8 * (1 + THREAD_TIME_CLASSES + WAIT_SITES + THREAD_TIME_ROLES + 3),
+		       32 + 8 * THREAD_TIME_ACCOUNT_WORDS,
 	       "as the reader has it");
 
 /* One background thread. */

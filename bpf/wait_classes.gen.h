@@ -74,28 +74,32 @@ enum thread_time_class {
 	THREAD_TIME_OTHER_CALL,
 	/* Off-CPU, reason not known: stopped, traced, or a kernel thread. */
 	THREAD_TIME_UNKNOWN,
-	/* Asleep, wait event type LWLock: for an internal lock of the server, except the next. */
+	/* Asleep, with a wait event for an internal lock of the server (PostgreSQL: LWLock),
+	 * except the next. */
 	THREAD_TIME_EVENT_LWLOCK,
-	/* Asleep, wait event LWLock:WALWrite: waiting for another backend's WAL flush. */
+	/* Asleep, with a wait event for another session's flush of the log (PostgreSQL:
+	 * LWLock:WALWrite). */
 	THREAD_TIME_EVENT_LOG,
-	/* Asleep, wait event type Lock: for a row, table or transaction that another session has
-	 * locked. */
+	/* Asleep, with a wait event for a row, table or transaction that another session has
+	 * locked (PostgreSQL: Lock). */
 	THREAD_TIME_EVENT_LOCK,
-	/* Asleep, wait event type BufferPin: until others have unpinned a buffer. */
+	/* Asleep, with a wait event for a buffer that others use (PostgreSQL: BufferPin). */
 	THREAD_TIME_EVENT_BUFFER,
-	/* Asleep, wait event type Activity: a server process that has no work. */
+	/* Asleep, with the wait event of a server process that has no work (PostgreSQL:
+	 * Activity). */
 	THREAD_TIME_EVENT_ACTIVITY,
-	/* Asleep, wait event type Client: for the client's next message (Client:ClientWrite is
-	 * in output_ns). */
+	/* Asleep, with a wait event for the client's next message (PostgreSQL: Client;
+	 * Client:ClientWrite is in output_ns). */
 	THREAD_TIME_EVENT_CLIENT,
-	/* Asleep, wait event type Extension. */
+	/* Asleep, with a wait event of an extension (PostgreSQL: Extension). */
 	THREAD_TIME_EVENT_EXTENSION,
-	/* Asleep, wait event type IPC: for another server process. */
+	/* Asleep, with a wait event for another process of the server: parallel workers, a
+	 * synchronous standby (PostgreSQL: IPC). */
 	THREAD_TIME_EVENT_IPC,
-	/* Asleep, wait event type Timeout: until a time. */
+	/* Asleep, with a wait event until a time (PostgreSQL: Timeout). */
 	THREAD_TIME_EVENT_TIMEOUT,
-	/* Asleep and, by the kernel, not for a disk, wait event type IO: for a server process
-	 * that does I/O for others, as a rule. */
+	/* Asleep and, by the kernel, not for a disk, with a wait event for I/O: for a server
+	 * process that does I/O for others, as a rule (PostgreSQL: IO). */
 	THREAD_TIME_EVENT_IO,
 	THREAD_TIME_CLASSES
 };

@@ -36,7 +36,9 @@ struct wakeup_pair {
 	__u8 before;
 	/* 0 or 1; user space reads one while the other is written. */
 	__u8 period;
-	__u32 unused;
+	/* enum serving_state of the woken thread. */
+	__u8 serving;
+	__u8 unused[3];
 };
 _Static_assert(sizeof(struct wakeup_pair) == 24, "as the reader has it");
 

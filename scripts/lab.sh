@@ -1,12 +1,29 @@
 #!/usr/bin/env bash
-# Every situation with a known cause, several times, then the score. About 15 minutes; interrupted, it
-# goes on where it stopped.
+# Every situation with a known cause, several times, what taking its cause away changes, then the score.
+# Interrupted, it goes on where it stopped.
+#
+#   SET=strangers-1    which set of situations (see: stallscope-lab list)
+#   SHARD=2/4          only a part of them, of which each of four takes less than 20 minutes; the score
+#                      comes when the last one is there
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+set=${SET:-tuned}
+shard=${SHARD:-1/1}
+
 scripts/need.sh "the lab" postgresql compilers util-linux e2fsprogs iproute2
+case $set in
+    tuned) ;;
+    held-out) scripts/need.sh "the lab" redis-server nginx-light mariadb-server sysbench ;;
+    strangers-*)
+        scripts/need.sh "the lab" redis-server nginx-light mariadb-server sysbench haproxy memcached \
+            pgbouncer wrk hey python3 nodejs openjdk-17-jdk-headless golang-go apache2 apache2-utils \
+            lighttpd lighttpd-mod-deflate
+        ;;
+esac
 scripts/build.sh
 
 built=${CARGO_TARGET_DIR:-target}/release
-"$built/stallscope-lab" run --repeat 3
-exec "$built/stallscope-lab" score
+"$built/stallscope-lab" run --set "$set" --shard "$shard" --repeat 3
+"$built/stallscope-lab" validate --set "$set" --shard "$shard" --only-missing
+exec "$built/stallscope-lab" score --set "$set"

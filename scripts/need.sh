@@ -31,6 +31,11 @@ commands_present() {
         redis-server) has_program redis-server && has_program redis-benchmark ;;
         apache2-utils) has_program ab ;;
         nodejs) has_program node ;;
+        openjdk-17-jdk-headless) has_program java && has_program javac ;;
+        golang-go) has_program go ;;
+        nginx-light) has_program nginx || [ -x /usr/sbin/nginx ] ;;
+        mariadb-server) has_program mariadbd || [ -x /usr/sbin/mariadbd ] ;;
+        haproxy | pgbouncer) has_program "$1" || [ -x "/usr/sbin/$1" ] ;;
         linux-perf) has_program perf ;;
         python3-venv) has_program python3 && python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) has_program "$1" ;;
@@ -56,6 +61,8 @@ in_other_words() {
         iproute2) echo "ip (iproute2)" ;;
         apache2-utils) echo "ab (apache2-utils, httpd-tools)" ;;
         nodejs) echo "Node.js 20.19 or newer" ;;
+        openjdk-17-jdk-headless) echo "a JDK of version 17 or newer" ;;
+        golang-go) echo "Go" ;;
         linux-perf) echo "perf (linux-perf, linux-tools)" ;;
         python3-venv) echo "python3 with its modules venv and ensurepip" ;;
         *) echo "$1" ;;

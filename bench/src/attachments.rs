@@ -29,7 +29,7 @@ pub(crate) fn measure() -> Result<()> {
         (AtSwitch::Nothing, "empty"),
         (AtSwitch::Records, "finding records"),
     ] {
-        compare(&mut programs, (which, what))?;
+        compare(&mut programs, which, what)?;
         for count in [1, MOST] {
             attach(&mut programs, which, count)?;
             let costs = programs.costs(which, || drop(ping_pong()));
@@ -52,7 +52,7 @@ fn attach(programs: &mut SwitchPrograms, which: AtSwitch, count: usize) -> Resul
 }
 
 /// Prints CPU time and rate of switches by number of attached programs, and the differences within rounds.
-fn compare(programs: &mut SwitchPrograms, (which, what): (AtSwitch, &str)) -> Result<()> {
+fn compare(programs: &mut SwitchPrograms, which: AtSwitch, what: &str) -> Result<()> {
     let mut rounds = Vec::with_capacity(ROUNDS);
     for round in 0..ROUNDS {
         let mut turns = [(0.0, 0.0); COUNTS.len()];

@@ -59,7 +59,7 @@ pub(crate) fn measure() -> Result<()> {
     );
     let mut kept = Vec::new();
     for (name, size) in [HOUR, CROWD] {
-        kept.push((name, keep(&program, beside, (name, &size))?));
+        kept.push((name, keep(&program, beside, name, &size)?));
     }
     // What a child is said to have taken at most includes what its parent took before the exec
     // (exec_mmap in fs/exec.c), so nothing is read here until these are done.
@@ -79,7 +79,7 @@ pub(crate) fn measure() -> Result<()> {
 }
 
 /// The made recording, if need be made anew.
-fn keep(program: &Path, beside: &Path, (name, size): (&str, &Size)) -> Result<PathBuf> {
+fn keep(program: &Path, beside: &Path, name: &str, size: &Size) -> Result<PathBuf> {
     let folder = beside.join(format!("bench-{name}.stall"));
     let built = std::fs::metadata(program)?.modified()?;
     let is_stored = std::fs::metadata(folder.join("meta.json"))

@@ -32,6 +32,7 @@ impl Recorder {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
+        kernel::signal_at_parents_end(command, Signal::TERM);
         let child = command.spawn();
         let child =
             child.with_context(|| format!("cannot start {}", command.get_program().display()))?;

@@ -119,6 +119,7 @@ impl Load {
             .args(hour)
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
+        kernel::signal_at_parents_end(&mut command, rustix::process::Signal::TERM);
         let mut pgbench = command.spawn().context("cannot start pgbench")?;
         let said = pgbench.stderr.take().context("its progress is a pipe")?;
         let (to, rates) = channel();

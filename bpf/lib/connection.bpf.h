@@ -36,7 +36,7 @@ struct connection {
 	__u64 cookie;
 	/* enum requests_side */
 	__u32 side;
-	/* Its service's account, and its own. */
+	/* Its service's account, or of what its service asks this peer, and its own. */
 	__u32 service;
 	__u32 own;
 	/* What of the stream the application had read at its last send (TCP). */
@@ -55,6 +55,8 @@ struct connection {
 	__u32 walk;
 	/* The roles that were in force when its process was last asked for its own; 0 for never. */
 	__u32 roles;
+	/* enum input, of a unix socket. */
+	__u32 input;
 	/* enum protocol */
 	__u8 protocol;
 	/* Whether the last read that was looked at held more than one request. */
@@ -63,15 +65,22 @@ struct connection {
 	__u8 unread;
 	/* Whether any of the request was seen to be read. */
 	__u8 asked;
-	/* Whether the other end of a unix socket has sent since this one's last send. */
-	__u8 has_input;
 	/* Whether the other end is on this machine too, so that its sends tell when requests arrive. */
 	__u8 is_local;
-	/* Whether it has sent without input since it last answered: to the rest of a reply, or before the other end's
-	 * send was noticed. */
-	__u8 spoke_first;
 	/* Of a client: whether a request was sent that is not counted yet. */
 	__u8 is_open;
+	/* Of a client that asks by datagrams: questions without an answer. */
+	__u8 unanswered;
+};
+
+/* What an end of a unix socket has to read, as far as sends were noticed. */
+enum input {
+	/* Nothing since its last send. */
+	INPUT_NONE,
+	/* The other end has sent since then. */
+	INPUT_GIVEN,
+	/* Nothing, and it has sent all the same: more of the same, or before the other end's send was noticed. */
+	INPUT_MISSED
 };
 
 /* What a connection's first request was in. */
@@ -151,8 +160,8 @@ static __always_inline __u32 place_of(const struct connection *connection)
 	__u32 place = connection->own;
 
 	if (place != NO_ACCOUNT && is_own(connection, place))
-		return place + REQUESTS_OF_SERVICES;
-	if (connection->service >= REQUESTS_MOST_SERVICES)
+		return place + REQUESTS_OF_SHARED;
+	if (connection->service >= REQUESTS_MOST_SHARED)
 		return NO_ACCOUNT;
 	return connection->service * REQUESTS_SIDE_BY_SIDE +
 	       bpf_get_smp_processor_id() % REQUESTS_SIDE_BY_SIDE;
@@ -230,6 +239,30 @@ static __always_inline void reconcile(struct connection *connection)
 	connection->unread = 0;
 	connection->began_ns = connection->next_ns;
 	connection->next_ns = 0;
+}
+
+/* An end of a unix socket sends: whether it was given something since its last send. Both ends' hooks may run at a
+ * time: one send must neither count twice nor be lost. */
+static __always_inline bool take_input(struct connection *connection)
+{
+	if (__sync_val_compare_and_swap(&connection->input, INPUT_GIVEN, INPUT_NONE) == INPUT_GIVEN)
+		return true;
+	if (__sync_val_compare_and_swap(&connection->input, INPUT_NONE, INPUT_MISSED) != INPUT_GIVEN)
+		return false;
+	/* Just now. Nobody else takes it. */
+	connection->input = INPUT_NONE;
+	return true;
+}
+
+/* The other end of a unix socket has sent to this one: whether this one has answered that already, where that is
+ * possible; else it is something to answer. */
+static __always_inline bool give_input(struct connection *connection, bool may_have_answered)
+{
+	__u32 before = __sync_lock_test_and_set(&connection->input, INPUT_GIVEN);
+
+	if (before != INPUT_MISSED || !may_have_answered)
+		return false;
+	return __sync_val_compare_and_swap(&connection->input, INPUT_GIVEN, INPUT_NONE) == INPUT_GIVEN;
 }
 
 /* Looks at the beginning of a request, unless its connection's first was in another protocol. */

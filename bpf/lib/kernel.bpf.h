@@ -191,6 +191,9 @@ struct sock_common {
 	volatile unsigned char skc_state;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
+	struct {
+		void *net;
+	} skc_net;
 };
 
 struct upid {
@@ -213,10 +216,22 @@ struct sock {
 	struct pid *sk_peer_pid;
 };
 
+struct minmax_sample {
+	unsigned int v;
+};
+
+struct minmax {
+	struct minmax_sample s[1];
+};
+
 struct tcp_sock {
 	/* Sequence numbers: received in order so far, and read by the application so far. */
 	unsigned int rcv_nxt;
 	unsigned int copied_seq;
+	/* When the last segment with data was sent, jiffies. */
+	unsigned int lsndtime;
+	/* Of the last five minutes, us; all ones before the first. */
+	struct minmax rtt_min;
 };
 
 struct inet_connection_sock {

@@ -18,7 +18,8 @@
 /* Adds a state that lasted until the on-window ended. Needs no lock: no program changes the thread
  * or its run queue any more. */
 static __always_inline void add_until_end(struct thread_time_account *account, __u32 state, __u32 class,
-					  __u32 wait_site, __u32 cpu, __u64 since, const __u64 *held_ns)
+					  __u32 wait_site, __u32 serving, __u32 cpu, __u64 since,
+					  const __u64 *held_ns)
 {
 	__u64 passed = elapsed(since, off_window_since), held_then_ns[THREAD_TIME_ROLES];
 	struct run_queue *queue = run_queue_of(cpu);
@@ -29,7 +30,7 @@ static __always_inline void add_until_end(struct thread_time_account *account, _
 		holders_at(queue, off_window_since, held_then_ns);
 		share_out(account->queued_ns, passed, held_ns, held_then_ns);
 	} else {
-		add_class(account, class, wait_site, passed);
+		add_class(account, class, wait_site, serving, passed);
 	}
 }
 
@@ -44,12 +45,12 @@ static __always_inline void close_at_end(struct thread *thread)
 		if (thread->role == THREAD_TIME_BACKGROUND || !found->at || found->at >= off_window_since)
 			return;
 		account->known_since_ns = found->at;
-		add_until_end(account, found->state, found->class, WAIT_SITE_OTHER, found->cpu, found->at,
-			      found->held_ns);
+		add_until_end(account, found->state, found->class, WAIT_SITE_OTHER, SERVING_UNKNOWN,
+			      found->cpu, found->at, found->held_ns);
 		return;
 	}
-	add_until_end(account, thread->state, thread->class, thread->wait_site, thread->cpu, thread->since,
-		      thread->held_ns);
+	add_until_end(account, thread->state, thread->class, thread->wait_site, thread->serving, thread->cpu,
+		      thread->since, thread->held_ns);
 	queue = run_queue_of(thread->cpu);
 	if (thread->state == THREAD_TIME_RUNNING && queue)
 		account->delay_caused_ns += elapsed(thread->waited_ns, waited_at(queue, queue, off_window_since));
@@ -125,6 +126,8 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 	thread->cpu = seen->cpu;
 	thread->counted = thread->unnoted = thread->migrated_delayed = 0;
 	forget_waits(&thread->wakeup);
+	/* Whether it had read a request was not looked at meanwhile. */
+	thread->serving = SERVING_UNKNOWN;
 	if (seen->runs) {
 		thread->state = THREAD_TIME_RUNNING;
 		thread->waited_ns = waited_on(queue);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How many requests wait for their reply at a moment, and for how long: found by a walk over all sockets, which
- * user space starts.
+ * How many requests wait for their reply at a moment, and for how long, and which processes peers are: found by a
+ * walk over all sockets, which user space starts.
  */
 #ifndef STALLSCOPE_OPEN_REQUESTS_BPF_H
 #define STALLSCOPE_OPEN_REQUESTS_BPF_H
 
 #include "connection.bpf.h"
+#include "peers.bpf.h"
 #include "socket.bpf.h"
 
 /* The number of the walk; user space raises it before each. */
@@ -31,7 +32,7 @@ static __always_inline __u32 open_since(struct sock *sk, const struct connection
 	if (is_unix && connection->side == REQUESTS_SERVER)
 		return connection->began_ns && !connection->answers ? connection->began_jiffies : 0;
 	if (is_unix)
-		return connection->is_open && !connection->has_input ? connection->began_jiffies : 0;
+		return connection->is_open && connection->input != INPUT_GIVEN ? connection->began_jiffies : 0;
 	tcp = bpf_core_cast(sk, struct tcp_sock);
 	is_waiting = tcp->rcv_nxt != connection->copied_seq;
 	received = received_jiffies(sk);
@@ -40,6 +41,21 @@ static __always_inline __u32 open_since(struct sock *sk, const struct connection
 	if (connection->side == REQUESTS_CLIENT)
 		return connection->is_open && !is_waiting ? connection->began_jiffies : 0;
 	return is_waiting && sk->__sk_common.skc_state == TCP_ESTABLISHED ? received : 0;
+}
+
+/* Counts a connection to a peer. */
+static __always_inline void count_connection(struct sock *sk, const struct connection *connection)
+{
+	__u32 place = connection->service - REQUESTS_MOST_SERVICES;
+	struct requests_peer *peer = bpf_map_lookup_elem(&peer_by_place, &place);
+
+	if (!peer || connection->side != REQUESTS_CLIENT || sk->__sk_common.skc_state != TCP_ESTABLISHED)
+		return;
+	if (peer->walk != walk_number) {
+		peer->walk = walk_number;
+		peer->connections = 0;
+	}
+	peer->connections++;
 }
 
 /* Whether a request is under way on a connection, and how old it is. */
@@ -51,10 +67,13 @@ static __always_inline void look_for_open(struct sock *sk)
 	__s32 ticks;
 	__u64 age;
 
-	if (!connection || connection->side == REQUESTS_NEITHER || connection->walk == walk_number)
+	if (!connection || connection->side == REQUESTS_NEITHER || connection->walk == walk_number ||
+	    sk->sk_type != SOCK_STREAM)
 		return;
 	/* Several processes may hold it. */
 	connection->walk = walk_number;
+	note_round_trip(sk, connection);
+	count_connection(sk, connection);
 	place = place_of(connection);
 	open = bpf_map_lookup_elem(&open_by_place, &place);
 	since = open ? open_since(sk, connection) : 0;
@@ -83,16 +102,20 @@ static __always_inline void look_for_open(struct sock *sk)
 SEC("iter/task_file")
 int walk_files(struct bpf_iter__task_file *walk)
 {
+	struct task_struct *task = walk->task;
 	struct file *file = walk->file;
 	struct socket *socket;
 	struct sock *sk;
 
-	if (!file)
+	if (!file || !task)
 		return 0;
 	socket = bpf_sock_from_file(file);
 	sk = socket ? socket->sk : NULL;
-	if (sk)
-		look_for_open(sk);
+	if (!sk)
+		return 0;
+	look_for_open(sk);
+	if (peers_met)
+		look_for_peer(sk, task->tgid);
 	return 0;
 }
 

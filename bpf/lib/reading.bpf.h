@@ -35,6 +35,7 @@ __u32 torn;
 struct present {
 	__u32 class;
 	__u32 wait_site;
+	__u32 serving;
 	__u32 cpu;
 	/* 0 for none. */
 	__u32 wait_event;
@@ -60,6 +61,7 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		record->account = thread->account;
 		present->class = thread->class;
 		present->wait_site = thread->wait_site;
+		present->serving = thread->serving;
 		present->wait_event = thread->state == THREAD_TIME_BLOCKED ? thread->event.wait_event : 0;
 		present->cpu = thread->cpu;
 		present->since = thread->since;
@@ -120,7 +122,7 @@ static __always_inline void add_present(struct thread_time_record *record, const
 		holders_at(&copy, now, held_ns);
 		share_out(account->queued_ns, passed, present->held_ns, held_ns);
 	} else {
-		add_class(account, present->class, present->wait_site, passed);
+		add_class(account, present->class, present->wait_site, present->serving, passed);
 	}
 }
 
@@ -141,6 +143,7 @@ static __always_inline bool copy_found(struct task_struct *task, struct thread *
 	record->run_diff_ns = record->wait_diff_ns = record->slices_diff = record->compared = 0;
 	present->class = found->class;
 	present->wait_site = WAIT_SITE_OTHER;
+	present->serving = SERVING_UNKNOWN;
 	present->wait_event = found->wait_event;
 	present->cpu = found->cpu;
 	present->since = found->at;

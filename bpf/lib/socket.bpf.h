@@ -14,9 +14,13 @@
 #define AF_INET 2
 #define AF_INET6 10
 #define SOCK_STREAM 1
+#define SOCK_DGRAM 2
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_RECV 3
+#define TCP_LISTEN 10
+/* RFC 1035 */
+#define NAMES_PORT 53
 
 /* Ports that a server's connection was met at: a bit each. */
 struct {
@@ -38,6 +42,13 @@ struct {
 /* Entries of `contacts` so far. */
 __u64 contacts_noted;
 
+/* Whether it is connected to a name server by datagrams, as resolvers do it. */
+static __always_inline bool asks_for_names(struct sock *sk)
+{
+	return sk->sk_type == SOCK_DGRAM && sk->__sk_common.skc_family != AF_UNIX &&
+	       sk->__sk_common.skc_dport == bpf_htons(NAMES_PORT);
+}
+
 /* Which end of a connection a socket is. TCP: whoever was accepted has the backlog of the socket that
  * listened. Unix: it has its address, and whoever connects has none as a rule. */
 static __always_inline __u32 side_of(struct sock *sk)
@@ -45,6 +56,8 @@ static __always_inline __u32 side_of(struct sock *sk)
 	__u16 family = sk->__sk_common.skc_family;
 	struct unix_sock *own = (void *)sk, *peer;
 
+	if (asks_for_names(sk))
+		return REQUESTS_CLIENT;
 	if (sk->sk_type != SOCK_STREAM)
 		return REQUESTS_NEITHER;
 	if (family == AF_INET || family == AF_INET6)
@@ -77,20 +90,27 @@ static __always_inline bool is_served(__u32 port)
 	return served && (*served >> (port % 64)) & 1;
 }
 
+/* The other end of a connection over IP; false for others. */
+static __always_inline bool far_end(struct sock_common *ends, struct requests_contact *contact)
+{
+	contact->family = ends->skc_family;
+	contact->port = bpf_ntohs(ends->skc_dport);
+	if (contact->family == AF_INET)
+		__builtin_memcpy(contact->address, &ends->skc_daddr, 4);
+	else if (contact->family == AF_INET6)
+		BPF_CORE_READ_INTO(&contact->address, ends, skc_v6_daddr);
+	else
+		return false;
+	return true;
+}
+
 /* The other end of a client's connection. */
 static __noinline int note_contact(struct sock *sk, __u32 account)
 {
-	struct sock_common *ends = &sk->__sk_common;
-	struct requests_contact contact = {
-		.account = account, .family = ends->skc_family, .port = bpf_ntohs(ends->skc_dport)
-	};
+	struct requests_contact contact = { .account = account };
 	__u8 value = 0;
 
-	if (contact.family == AF_INET)
-		__builtin_memcpy(contact.address, &ends->skc_daddr, 4);
-	else if (contact.family == AF_INET6)
-		BPF_CORE_READ_INTO(&contact.address, ends, skc_v6_daddr);
-	else
+	if (!far_end(&sk->__sk_common, &contact))
 		return 0;
 	if (!bpf_map_lookup_elem(&contacts, &contact) &&
 	    !bpf_map_update_elem(&contacts, &contact, &value, BPF_NOEXIST))

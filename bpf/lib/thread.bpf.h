@@ -13,6 +13,7 @@
 #include "run_queue.bpf.h"
 #include "pool.bpf.h"
 #include "psi_group.bpf.h"
+#include "serving.bpf.h"
 #include "wait_event.bpf.h"
 #include "wakeup.bpf.h"
 
@@ -44,6 +45,8 @@ struct thread {
 	__u32 class;
 	/* enum wait_site, if the class is one of a kernel wait. */
 	__u32 wait_site;
+	/* enum serving_state, while blocked. */
+	__u32 serving;
 	/* enum thread_time_role, and the number of the assignment that set it. */
 	__u32 role;
 	__u32 assignment;

@@ -7,15 +7,17 @@
 #include "thread.bpf.h"
 #include "waiting.bpf.h"
 
-/* Adds time to a class, and to the wait site if the class has one. */
+/* Adds time to a class, to the wait site if the class has one, and to what was inside a request or not
+ * (enum serving_state). */
 static __always_inline void add_class(struct thread_time_account *account, __u32 class, __u32 wait_site,
-				      __u64 ns)
+				      __u32 serving, __u64 ns)
 {
 	if (class >= THREAD_TIME_CLASSES)
 		return;
 	account->ns[class] += ns;
 	if (class >= THREAD_TIME_MEMORY && class < THREAD_TIME_FUTEX && wait_site < WAIT_SITES)
 		account->kernel_wait_ns[wait_site] += ns;
+	serving_add(account, serving, class, ns);
 }
 
 /* A thread's first event. The account begins where a reading found the thread, or else now. */
@@ -41,7 +43,7 @@ static __always_inline void begin(struct thread *thread, struct run_queue *queue
 	} else if (found->state == THREAD_TIME_QUEUED) {
 		account->queued_ns[THREAD_TIME_BACKGROUND] += passed;
 	} else {
-		add_class(account, found->class, WAIT_SITE_OTHER, passed);
+		add_class(account, found->class, WAIT_SITE_OTHER, SERVING_UNKNOWN, passed);
 	}
 }
 
@@ -73,7 +75,7 @@ static __always_inline void close(struct thread *thread, struct run_queue *queue
 		stop_waiting(thread, queue, cpu, now);
 		break;
 	default:
-		add_class(account, thread->class, thread->wait_site, passed);
+		add_class(account, thread->class, thread->wait_site, thread->serving, passed);
 	}
 	continue_from(thread, now);
 }
@@ -116,6 +118,7 @@ static __always_inline void close_missed_slice(struct thread *thread, struct run
 	thread->run_time_ns = run_time_ns;
 	thread->state = THREAD_TIME_BLOCKED;
 	thread->class = THREAD_TIME_UNKNOWN;
+	thread->serving = SERVING_UNKNOWN;
 }
 
 /* The thread ran or was woken without an event. The scheduler has counted for how long, but not
@@ -133,8 +136,10 @@ static __always_inline void backfill_switch(struct thread *thread, struct run_qu
 	waited = waited < left ? waited : left;
 	account->queued_ns[THREAD_TIME_BACKGROUND] += waited;
 	left -= waited;
-	add_class(account, thread->state == THREAD_TIME_QUEUED ? THREAD_TIME_UNKNOWN : thread->class,
-		  thread->wait_site, left);
+	if (thread->state == THREAD_TIME_QUEUED)
+		add_class(account, THREAD_TIME_UNKNOWN, WAIT_SITE_OTHER, SERVING_UNKNOWN, left);
+	else
+		add_class(account, thread->class, thread->wait_site, thread->serving, left);
 	count_out(thread, queue, cpu, now);
 	thread->state = THREAD_TIME_BLOCKED;
 	continue_from(thread, now);

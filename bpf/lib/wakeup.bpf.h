@@ -168,9 +168,10 @@ static __always_inline void divide_waker_time(const struct waking *waking, __u64
 	sum->ready_ns = elapsed(start, now) - sum->on_cpu_ns;
 }
 
-/* Counts a wait from `from` to `now` of a thread of `pool`, ended by the waker in `state`. */
-static __always_inline void count_wakeup(struct wakeup_state *state, __u64 pool, __u64 from,
-					 __u64 now)
+/* Counts a wait from `from` to `now` of a thread of `pool`, inside a request or not (enum serving_state),
+ * ended by the waker in `state`. */
+static __always_inline void count_wakeup(struct wakeup_state *state, __u64 pool, __u32 serving,
+					 __u64 from, __u64 now)
 {
 	struct waking *waking = &state->waking;
 	struct wakeup_sum sum = { .ns = elapsed(from, now) }, none = {}, *all;
@@ -183,6 +184,7 @@ static __always_inline void count_wakeup(struct wakeup_state *state, __u64 pool,
 	pair.class = state->last.class;
 	pair.before = sum.blocked_ns ? waking->last.class : THREAD_TIME_ON_CPU;
 	pair.period = wakeup_period;
+	pair.serving = serving;
 	waking->by = WAKEUP_BY_UNKNOWN;
 	if (!pair.woken || (pair.by == WAKEUP_BY_POOL && !pair.waker)) {
 		__sync_fetch_and_add(&wakeup_drops, 1);

@@ -32,6 +32,17 @@ impl Group {
         })
     }
 
+    /// Makes a group below this one.
+    pub fn below(&self, name: &str) -> Result<Self> {
+        let folder = self.folder.join(name);
+        fs::create_dir(&folder)
+            .with_context(|| format!("cannot make the cgroup {}", folder.display()))?;
+        Ok(Self {
+            folder,
+            origin: self.origin.clone(),
+        })
+    }
+
     /// Writes one of the group's files.
     pub fn set(&self, file: &str, value: &str) -> Result<()> {
         let path = self.folder.join(file);
@@ -137,9 +148,14 @@ mod tests {
         let mut child = Command::new("sleep").arg("30").spawn().expect("sleep runs");
         group.take(child.id()).expect("root may move processes");
         assert_eq!(members(&group.folder), [child.id()]);
+        let below = group.below("below").expect("root may make groups");
+        below.take(child.id()).expect("root may move processes");
+        assert!(members(&group.folder).is_empty());
+        assert_eq!(members(&below.folder), [child.id()]);
         let folder = group.folder.clone();
         drop(group);
-        assert!(!folder.exists());
+        assert!(!folder.exists(), "with what is below it");
+        drop(below);
         assert!(members(hierarchy.origin()).contains(&child.id()));
         child
             .kill()

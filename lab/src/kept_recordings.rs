@@ -47,6 +47,9 @@ pub struct KeptArguments {
     /// Where they are kept
     #[arg(long, value_name = "FOLDER", default_value = "lab/recordings")]
     from: PathBuf,
+    /// Only recordings of this set's situations
+    #[arg(long, value_name = "SET")]
+    set: Option<Set>,
     /// Diagnose as if these tables had not been recorded: thread_time,process_time
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     without: Vec<String>,
@@ -185,6 +188,9 @@ pub fn kept(arguments: &KeptArguments) -> Result<u8> {
         let scenario = all_scenarios.find(|it| it.name == kept.outcome.scenario);
         let scenario = scenario
             .with_context(|| format!("{} is of no situation that there is", beside.display()))?;
+        if arguments.set.is_some_and(|set| set != scenario.set) {
+            continue;
+        }
         let answer = answer_again(&name, &arguments.from, room.path(), &by)?;
         let found = judge(&answer, scenario.expect, &kept.outcome);
         let headline = answer.report.verdict.findings.first();

@@ -1,29 +1,86 @@
-//! What a killed run could not clean up: folders, servers and cgroups. Their names carry the pid of
-//! the run that made them; when that pid is gone, they are removed before the next run.
+//! What a killed run could not clean up: processes, folders, servers and cgroups. Names carry the pid of the run that
+//! made them, and so does the environment of every process that it started, however far down. A janitor, a process
+//! of its own, removes them when the run is gone; what it could not is removed before the next run.
 
 use std::fs;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::groups::{self, Hierarchies};
 use crate::mounts::unmount;
 use crate::names::{FOLDERS, maker};
 use crate::{interrupt, processes};
 
+/// The environment variable that holds the pid of the run.
+const RUN: &str = "STALLSCOPE_LAB_RUN";
+
+/// Begins this program again with its pid in its environment, where it is not there yet: what it starts inherits that.
+pub fn sign() -> Result<()> {
+    let own = std::process::id().to_string();
+    if std::env::var_os(RUN).is_some_and(|run| run == *own) {
+        return Ok(());
+    }
+    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let arguments = std::env::args_os().skip(1);
+    let error = Command::new(program).args(arguments).env(RUN, own).exec();
+    Err(error).context("cannot start this program again")
+}
+
+/// Starts the janitor. It works once the kernel closes its pipe, however this run ends.
+pub fn start_janitor() -> Result<ChildStdin> {
+    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let mut janitor = Command::new(program)
+        .args(["janitor", &std::process::id().to_string()])
+        .env_remove(RUN)
+        // What ends the whole group of the run must leave it.
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .context("cannot start the janitor")?;
+    janitor.stdin.take().context("its input is a pipe")
+}
+
+/// The janitor: removes what run `run` left, once standard input ends.
+pub fn janitor(run: u32) -> Result<Vec<String>> {
+    std::io::stdin()
+        .read_to_end(&mut Vec::new())
+        .context("cannot wait for the run's end")?;
+    // A process closes its files some time before its pid is free.
+    remove(&|maker| maker == run || is_over(maker))
+}
+
 /// Removes what dead runs left behind, and says what. What belongs to another user stays, and is
 /// said too: it cannot disturb this run, only waste room.
-pub fn remove() -> Result<Vec<String>> {
+pub fn remove_of_dead_runs() -> Result<Vec<String>> {
+    remove(&is_over)
+}
+
+fn is_over(run: u32) -> bool {
+    !processes::exists(run)
+}
+
+fn remove(is_over: &impl Fn(u32) -> bool) -> Result<Vec<String>> {
     let mut said = Vec::new();
-    for folder in dead_in(Path::new(FOLDERS)) {
-        end_processes(&folder);
+    let folders = dead_in(Path::new(FOLDERS), is_over);
+    for folder in &folders {
+        // QUIT frees a server's shared memory.
+        end_all(signal_hook::consts::SIGQUIT, || working_in(folder));
+    }
+    // TERM has a recorder end its workload.
+    end_all(signal_hook::consts::SIGTERM, || orphans(is_over));
+    for folder in folders {
         unmount_below(&folder);
         let outcome = fs::remove_dir_all(&folder).map_err(anyhow::Error::from);
         said.push(sentence(&folder, outcome));
     }
     for hierarchy in Hierarchies::find()?.all() {
-        for group in dead_in(&hierarchy.mount) {
+        for group in dead_in(&hierarchy.mount, is_over) {
             let outcome = groups::remove(&group, &hierarchy.mount);
             said.push(sentence(&group, outcome));
         }
@@ -40,16 +97,14 @@ fn sentence(path: &Path, outcome: Result<()>) -> String {
 }
 
 /// The folders directly below `parent` that were made by runs that are gone.
-fn dead_in(parent: &Path) -> Vec<PathBuf> {
+fn dead_in(parent: &Path, is_over: &impl Fn(u32) -> bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     entries
         // A symbolic link is not a folder here: nobody else can point us at theirs.
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter(|entry| {
             let name = entry.file_name();
-            name.to_str()
-                .and_then(maker)
-                .is_some_and(|pid| !processes::exists(pid))
+            name.to_str().and_then(maker).is_some_and(is_over)
         })
         .map(|entry| entry.path())
         .collect()
@@ -66,19 +121,17 @@ fn unmount_below(folder: &Path) {
     }
 }
 
-/// Ends the server that works in a folder: asked first, so that it frees its shared memory.
-fn end_processes(folder: &Path) {
-    for signal in [signal_hook::consts::SIGQUIT, signal_hook::consts::SIGKILL] {
-        // Up to 5 s: the server gives its own backends as long.
+/// Ends processes: by a signal that lets them clean up, and then by KILL.
+fn end_all(gently: i32, all: impl Fn() -> Vec<u32>) {
+    for signal in [gently, signal_hook::consts::SIGKILL] {
+        // Up to 5 s: a server gives its own backends as long.
         for attempt in 0..100 {
-            let inside = working_in(folder);
-            if inside.is_empty() {
+            let left = all();
+            if left.is_empty() {
                 return;
             }
             if attempt == 0 {
-                inside
-                    .iter()
-                    .for_each(|pid| interrupt::signal(*pid, signal));
+                left.iter().for_each(|pid| interrupt::signal(*pid, signal));
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -95,11 +148,17 @@ fn working_in(folder: &Path) -> Vec<u32> {
     processes::pids().filter(inside).collect()
 }
 
+/// Processes that runs started which are over.
+fn orphans(is_over: &impl Fn(u32) -> bool) -> Vec<u32> {
+    processes::pids()
+        .filter(|pid| processes::variable(*pid, RUN).is_some_and(is_over))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::names::own_name;
-    use std::process::Command;
 
     #[test]
     fn the_maker_is_in_the_name() {
@@ -129,7 +188,7 @@ mod tests {
         fs::create_dir(parent.path().join("somebody-else")).expect("a folder");
         let link = parent.path().join(format!("stallscope-lab-{dead}-link"));
         std::os::unix::fs::symlink("/", link).expect("a link");
-        assert_eq!(dead_in(parent.path()), [left]);
+        assert_eq!(dead_in(parent.path(), &is_over), [left]);
     }
 
     #[test]
@@ -143,7 +202,26 @@ mod tests {
             .expect("sleep runs");
         assert_eq!(working_in(parent.path()), [child.id()]);
         // A child that ended keeps no folder, even before it is waited for.
-        end_processes(parent.path());
+        end_all(signal_hook::consts::SIGQUIT, || working_in(parent.path()));
+        assert!(!child.wait().expect("our own child").success());
+    }
+
+    #[test]
+    fn what_a_run_started_is_known_by_its_environment() {
+        const RUN_OF_THIS_TEST: u32 = u32::MAX;
+        let mut command = Command::new("sh");
+        let mut child = command
+            // What the shell starts in turn has its environment.
+            .args(["-c", "sleep 30; true"])
+            .env(RUN, RUN_OF_THIS_TEST.to_string())
+            .spawn()
+            .expect("sh runs");
+        let left = || orphans(&|run| run == RUN_OF_THIS_TEST);
+        while left().len() < 2 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(left().contains(&child.id()));
+        end_all(signal_hook::consts::SIGTERM, left);
         assert!(!child.wait().expect("our own child").success());
     }
 }

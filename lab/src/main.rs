@@ -77,6 +77,9 @@ enum Command {
     /// Keep something of the lab's for another program, until standard input ends.
     #[command(subcommand, hide = true)]
     Hold(hold::Held),
+    /// Remove what a run of that pid left, once standard input ends.
+    #[command(hide = true)]
+    Janitor { run: u32 },
     #[command(flatten)]
     Part(server::Part),
 }
@@ -109,18 +112,26 @@ fn execute(command: Command) -> Result<u8> {
         Command::Kept(arguments) => kept_recordings::kept(&arguments),
         Command::Soak(arguments) => with_clean_up(|| soak::soak(&arguments)),
         Command::Hold(held) => with_clean_up(|| hold::hold(&held)),
+        Command::Janitor { run } => {
+            leftovers::janitor(run)?
+                .iter()
+                .for_each(|it| eprintln!("{it}"));
+            Ok(0)
+        }
         Command::Part(part) => server::play(&part),
         Command::Verify(arguments) => with_clean_up(|| verify::verify(&arguments)),
     }
 }
 
-/// For commands that start processes: an interrupt unwinds them, and what a killed run left behind
-/// is removed first.
+/// For commands that start processes: an interrupt unwinds them, what a killed run left behind is removed first, and
+/// what this one leaves if it is killed, by its janitor.
 fn with_clean_up(work: impl FnOnce() -> Result<u8>) -> Result<u8> {
+    leftovers::sign()?;
     interrupt::watch()?;
-    for sentence in leftovers::remove()? {
+    for sentence in leftovers::remove_of_dead_runs()? {
         eprintln!("{sentence}");
     }
+    let _pipe = leftovers::start_janitor()?;
     work()
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use model::{Entity, Report};
+use model::{Entity, GainOf, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbance;
@@ -79,14 +79,28 @@ struct PredictingVerdict {
 
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 struct PredictingFinding {
-    would_help: Vec<Prediction>,
+    would_help: Vec<Estimate>,
 }
 
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-struct Prediction {
+struct Estimate {
+    throughput: Option<f64>,
     gain: Option<f64>,
     /// Older programs print none.
     gain_interval: Option<Range>,
+    /// Older programs print none, and mean throughput.
+    gain_of: Option<GainOf>,
+}
+
+/// A gain in throughput that a report predicts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Prediction {
+    /// As a share of the throughput.
+    pub gain: f64,
+    /// From its low to its high end.
+    pub interval: Option<Range>,
+    /// The throughput that it is a share of, as the report says it.
+    pub with: Option<f64>,
 }
 
 /// From one value to another.
@@ -99,10 +113,18 @@ pub struct Range {
 }
 
 impl Predictions {
-    /// The gain of the headline's best remedy, as a share of the throughput, with its interval.
-    pub fn first(&self) -> Option<(f64, Option<Range>)> {
-        let mut remedies = self.verdict.findings.first()?.would_help.iter();
-        remedies.find_map(|remedy| Some((remedy.gain?, remedy.gain_interval)))
+    /// That of the headline's best remedy.
+    pub fn first(&self) -> Option<Prediction> {
+        let of_throughput = |it: &&Estimate| it.gain_of.is_none_or(|of| of == GainOf::Throughput);
+        let remedies = &self.verdict.findings.first()?.would_help;
+        remedies.iter().filter(of_throughput).find_map(|it| {
+            let gain = it.gain?;
+            Some(Prediction {
+                gain,
+                interval: it.gain_interval,
+                with: it.throughput.map(|then| then / (1.0 + gain)),
+            })
+        })
     }
 }
 
@@ -301,13 +323,21 @@ mod tests {
             predictions.first()
         };
         assert_eq!(first(""), None);
-        assert_eq!(first(r#"{"gain": null}, {"gain": 0.5}"#), Some((0.5, None)));
+        let half = Prediction {
+            gain: 0.5,
+            interval: None,
+            with: None,
+        };
+        assert_eq!(first(r#"{"gain": null}, {"gain": 0.5}"#), Some(half));
+        let in_response = r#"{"gain": 0.9, "gain_of": "response_time"}, {"gain": 0.5}"#;
+        assert_eq!(first(in_response), Some(half));
         let range = Range {
             low: 0.1,
             high: 0.9,
         };
-        let with_interval = r#"{"gain": 0.5, "gain_interval": {"low": 0.1, "high": 0.9}}"#;
-        assert_eq!(first(with_interval), Some((0.5, Some(range))));
+        let all = r#"{"throughput": 30, "gain": 0.5, "gain_interval": {"low": 0.1, "high": 0.9}}"#;
+        let all = first(all).expect("it predicts");
+        assert_eq!((all.interval, all.with), (Some(range), Some(20.0)));
     }
 
     #[test]

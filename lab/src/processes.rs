@@ -76,6 +76,14 @@ pub fn program(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
+/// A number in the environment that a process was started with; `None` when there is none, or it is not ours to see.
+pub fn variable(pid: u32, name: &str) -> Option<u32> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let value = variables.find_map(|it| it.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -71,6 +71,10 @@ pub enum Set {
     /// Servers, runtimes and mechanisms that the diagnosis had not met when they were written.
     #[value(name = "strangers-1")]
     Strangers1,
+    /// Other servers, and other shapes of the causes, written while the engine changed for the first
+    /// strangers.
+    #[value(name = "strangers-2")]
+    Strangers2,
 }
 
 /// What a scenario is there for.
@@ -153,11 +157,11 @@ impl Expect {
         }
     }
 
-    /// Two causes at once, in any order.
-    pub const fn both(one: (&'static str, Who), other: (&'static str, Who)) -> Self {
+    /// And another at the same time; in any order.
+    pub const fn and(self, cause: &'static str, entity: Who) -> Self {
         Self {
-            and: Some(other),
-            ..Self::one(one.0, one.1)
+            and: Some((cause, entity)),
+            ..self
         }
     }
 
@@ -310,7 +314,7 @@ mod tests {
 
     #[test]
     fn two_causes_and_other_right_answers_are_said() {
-        let both = Expect::both(("a.b", Who::Target), ("c.d", Who::Peer));
+        let both = Expect::one("a.b", Who::Target).and("c.d", Who::Peer);
         assert_eq!(both.to_string(), "a.b of the target and c.d of the peer");
         let unnamed = Expect::undetermined_or(&[("lock.runtime", Who::Target)]);
         assert_eq!(

@@ -84,7 +84,7 @@ impl Row {
                     Judgement::Void(format!("no decoy here: the mean is {percent:+.0} %"));
             }
             if scenario.costs == Costs::Throughput && self.found() == Some(Found::First) {
-                self.gain = answer.and_then(|answer| Gain::of(answer, &removal));
+                self.gain = answer.and_then(|it| Gain::of(scenario.name, it, &removal));
             }
         }
         self.removal = removal;

@@ -134,7 +134,8 @@ fn once(scenario: &Scenario, cause: Cause, stage: &mut Stage) -> Result<Result<S
     interrupt::check()?;
     let text = std::fs::read_to_string(&printed).context("cannot read what the load printed")?;
     match Summary::parse(&text) {
-        Some(summary) => Ok(Ok(summary)),
+        Some(summary) if summary.throughput > 0.0 => Ok(Ok(summary)),
+        Some(_) => bail!("{}: nothing was done:\n{text}", scenario.name),
         None => bail!("{}: the load printed no result:\n{text}", scenario.name),
     }
 }

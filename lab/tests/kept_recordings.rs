@@ -23,8 +23,9 @@ fn recordings() -> PathBuf {
 
 #[test]
 fn kept_recordings_are_diagnosed_as_they_were_made() {
-    // And so they are without what programs in the kernel counted.
-    for without in [&[][..], &["--without", "thread_time,process_time"]] {
+    // Those of the first situations are also told without what programs in the kernel counted.
+    let without = ["--set", "tuned", "--without", "thread_time,process_time"];
+    for without in [&[][..], &without] {
         let output = Command::new(env!("CARGO_BIN_EXE_stallscope-lab"))
             .arg("kept")
             .arg("--from")

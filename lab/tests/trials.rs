@@ -7,7 +7,10 @@ use std::process::Command;
 fn every_trial_holds_in_its_short_form() {
     let lab = Path::new(env!("CARGO_BIN_EXE_stallscope-lab"));
     let room = tempfile::tempdir().expect("a folder");
-    let output = Command::new(lab)
+    // The lab ends with this test, and cleans up.
+    let output = Command::new("setpriv")
+        .args(["--pdeathsig", "TERM", "--"])
+        .arg(lab)
         .args(["soak", "--short", "--out"])
         .arg(room.path())
         .arg("--stallscope")

@@ -106,7 +106,8 @@ export function drawnPage(drawing: Drawing): { page: Page; blocks: string[] } {
     };
   });
   const entities = (drawing.entities ?? []).map(
-    (entity): PageEntity => ({
+    (entity, place): PageEntity => ({
+      id: place,
       kind: "machine",
       name: entity.path ?? "machine",
       path: "",

@@ -50,7 +50,7 @@ pub(crate) fn make(folder: &Path, size: &Size) -> Result<u64> {
         let made = |second: i64| i64::from(size.moments) * second / size.seconds;
         for number in made(second)..made(second + 1) {
             let born = START + second * TICKS_PER_S * TICK_NS + noise.below(500_000_000);
-            moment(&mut cast, number as u32, (born, &mut noise), &mut followed);
+            moment(&mut cast, number as u32, born, &mut noise, &mut followed);
         }
         if second + 1 == size.seconds {
             followed.iter_mut().for_each(Followed::finish);
@@ -121,7 +121,7 @@ fn followed(size: &Size, cast: &EntitySelection) -> Result<Vec<Followed>> {
             .chain([&SIGNAL])
             .find(|table| table.name == name)
             .with_context(|| format!("there is no table {name}"))?;
-        Ok(Followed::new(table, (motion, every, busy_of), ids))
+        Ok(Followed::new(table, motion, every, busy_of, ids))
     };
     plan.into_iter().map(set).collect()
 }
@@ -130,7 +130,8 @@ fn followed(size: &Size, cast: &EntitySelection) -> Result<Vec<Followed>> {
 fn moment(
     cast: &mut EntitySelection,
     number: u32,
-    (born, noise): (Timestamp, &mut Noise),
+    born: Timestamp,
+    noise: &mut Noise,
     followed: &mut [Followed],
 ) {
     let life = 50_000_000 + noise.below(350_000_000);
@@ -154,10 +155,12 @@ fn about(size: &Size, cast: &EntitySelection, complete: bool) -> Meta {
         name: name.to_owned(),
         unit: "backend".to_owned(),
         version: Some("15".to_owned()),
-        found_by: "unix socket".to_owned(),
+        found_by: "unix socket".into(),
         connections: size.backends,
         cpus_allowed: Some(size.cpus),
+        allowed: (0..size.cpus).collect(),
         found_at: START,
+        machine_unit: None,
     };
     let environment = [("machine.architecture".to_owned(), "x86_64".to_owned())];
     Meta {

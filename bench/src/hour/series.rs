@@ -80,7 +80,9 @@ struct Member {
 impl Followed {
     pub(crate) fn new(
         table: &'static Table,
-        (motion, every, busy_of): (Motion, i64, usize),
+        motion: Motion,
+        every: i64,
+        busy_of: usize,
         ids: &[EntityId],
     ) -> Self {
         let member = |id: &EntityId| Member {
@@ -192,12 +194,18 @@ struct Move<'a> {
 
 impl Move<'_> {
     fn make(&self, motion: Motion, values: &mut [i64], noise: &mut Noise) {
-        let Weather {
-            run, wait, sync, ..
-        } = *self.weather;
+        let Weather { run, wait, .. } = *self.weather;
         match motion {
-            Motion::Backend => self.thread(values, (run, wait, sync), noise),
-            Motion::Generator => self.thread(values, (4.0 * run, wait / 2.0, 0.0), noise),
+            Motion::Backend => self.thread(values, *self.weather, noise),
+            Motion::Generator => {
+                let own = Weather {
+                    run: 4.0 * run,
+                    wait: wait / 2.0,
+                    sync: 0.0,
+                    ..*self.weather
+                };
+                self.thread(values, own, noise);
+            }
             Motion::Server => {
                 self.any(values, noise);
                 self.add(values, "user_ns", run, noise);
@@ -210,7 +218,10 @@ impl Move<'_> {
     }
 
     /// A thread: on a CPU, waiting for one, else in the call that it was met in.
-    fn thread(&self, values: &mut [i64], (run, wait, sync): (f64, f64, f64), noise: &mut Noise) {
+    fn thread(&self, values: &mut [i64], weather: Weather, noise: &mut Noise) {
+        let Weather {
+            run, wait, sync, ..
+        } = weather;
         const RECEIVE: i64 = 45;
         const SYNC: i64 = 75;
         const CLIENT_READ: i64 = 0x0600_0000;

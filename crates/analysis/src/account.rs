@@ -9,13 +9,21 @@ use model::{Account, AccountItem, AccountPart, LedgerClass, Quality, ShareBasis,
 use sensors::thread_time::Holder;
 
 use crate::holders::{self, Naming};
-use crate::in_line::{Line, WORTH_SHOWING};
+use crate::in_line::{Line, Standing, WORTH_SHOWING};
 use crate::ledger::{Ledger, is_inside, quality_in};
 use crate::neighbours::Holding;
-use crate::number_format::{count, percent};
+use crate::number_format::{calls_in_words, count, duration, percent};
+use crate::peers::{Calls, Peer};
 use crate::request_times::BothEnds;
 use crate::subject::Subject;
 use crate::workload_metrics::Mean;
+
+/// Threads without work may sit in these.
+pub(crate) const MAY_BE_REST: [LedgerClass; 3] = [
+    LedgerClass::Futex,
+    LedgerClass::Sleep,
+    LedgerClass::OtherCall,
+];
 
 /// Waits inside of requests.
 pub(crate) fn waits() -> Vec<LedgerClass> {
@@ -58,6 +66,8 @@ pub(crate) struct Accounting<'a> {
     /// Clients of a closed loop.
     pub(crate) clients: Option<u32>,
     pub(crate) window: Window,
+    /// The target's calls to its peers; `None` where nobody counted them.
+    pub(crate) calls: Option<&'a Calls>,
     /// Others that had CPUs which the target waited for, as parts of what the background had.
     pub(crate) others: &'a [Holding],
     /// The part of the CPUs' busy time that the hypervisor took.
@@ -89,23 +99,26 @@ impl Accounting<'_> {
             Some(_) => (total_ns - inside_ns - lag_ns).max(0.0),
             None => 0.0,
         };
-        let queued = self.beside.queued(unaccounted / total_ns);
-        let line = Line::of(
-            self.target,
-            self.signal.zip(self.clients),
-            (unaccounted + lag_ns) / total_ns,
-            queued,
-        );
+        let remote_ns = self.remote_ns(total_ns, lag_ns);
+        let queued = self.beside.queued(unaccounted / total_ns) - remote_ns / total_ns;
+        let standing = Standing {
+            outside: (unaccounted + lag_ns) / total_ns,
+            share: queued.max(0.0),
+            calls_ns: remote_ns,
+        };
+        let line = Line::of(self.target, self.signal.zip(self.clients), standing);
         let mut items: Vec<AccountItem> = inside
             .into_iter()
             .map(|class| self.inside(class, &line, total_ns))
+            .chain(self.remote(remote_ns, &line, total_ns))
             .collect();
         items.sort_by_key(|item| std::cmp::Reverse(item.ns));
         if lag_ns > 0.0 {
             items.push(self.late(lag_ns, total_ns));
         }
         if self.signal.is_some() {
-            items.extend(self.not_inside(unaccounted, &line, total_ns));
+            let left_ns = (unaccounted - remote_ns).max(0.0);
+            items.extend(self.not_inside(left_ns, &line, total_ns));
         }
         let basis = match self.signal {
             Some(_) => ShareBasis::ResponseTime,
@@ -161,6 +174,9 @@ impl Accounting<'_> {
         if class == LedgerClass::OnCpu {
             notes.extend(hidden_note(ledger, own_ns));
         }
+        if self.signal.is_some() && MAY_BE_REST.contains(&class) && own_ns > total_ns {
+            notes.push("longer than requests took: some of it was rest".to_owned());
+        }
         if is_in_line {
             let [in_line, own] = [in_line_ns, own_ns].map(|ns| percent(ns / total_ns));
             let name = &self.target.name;
@@ -170,6 +186,58 @@ impl Accounting<'_> {
         }
         item.note = notes.join("; ");
         item
+    }
+
+    /// Time of requests in which the target waited for its peers: that of its calls, as far as what its threads surely
+    /// did for requests leaves room. Calls may belong to no request: a stream from a primary, a long poll.
+    fn remote_ns(&self, total_ns: f64, lag_ns: f64) -> f64 {
+        let (Some(calls), Some(_)) = (self.calls, self.signal) else {
+            return 0.0;
+        };
+        let inside = self.classes_inside().into_iter();
+        let sure = inside.filter(|class| !MAY_BE_REST.contains(class));
+        let sure_ns: f64 = sure
+            .map(|class| self.target.serving_ledger.get(class))
+            .sum();
+        let room_ns = (total_ns - lag_ns - sure_ns).max(0.0);
+        calls.ns().min(room_ns)
+    }
+
+    /// The wait for each peer that is worth showing, with what stood in line meanwhile.
+    fn remote(&self, remote_ns: f64, line: &Line, total_ns: f64) -> Vec<AccountItem> {
+        let Some(calls) = self.calls.filter(|_| remote_ns > 0.0) else {
+            return Vec::new();
+        };
+        let in_line_ns = line.behind(LedgerClass::Remote) * total_ns;
+        let factor = (remote_ns + in_line_ns) / calls.ns();
+        let peers = calls.peers.iter().filter(|it| it.ns > 0.0);
+        let mut items: Vec<AccountItem> = peers
+            .map(|peer| {
+                let label = format!("{}: waiting for {}", self.target.name, peer.name());
+                let ns = peer.ns * factor;
+                let mut item = item(LedgerClass::Remote, label, ns, total_ns, Quality::Sampled);
+                item.note = self.calls_note(peer);
+                item
+            })
+            .collect();
+        if in_line_ns >= WORTH_SHOWING * total_ns {
+            let name = &self.target.name;
+            let in_line = percent(in_line_ns / total_ns);
+            let note = format!("{in_line} in line at {name}'s sockets behind such calls");
+            items[0].note = format!("{}; {note}", items[0].note);
+            items
+                .iter_mut()
+                .for_each(|it| it.quality = Quality::Estimated);
+        }
+        items
+    }
+
+    /// How many calls to a peer a request makes, and how long each takes.
+    fn calls_note(&self, peer: &Peer) -> String {
+        match self.signal.filter(|it| it.completed > 0.0) {
+            Some(signal) => calls_in_words(peer.count / signal.completed, peer.mean_ns()),
+            None => format!("{} each", duration(peer.mean_ns())),
+        }
     }
 
     /// Who had the CPUs that the target waited for.

@@ -1,27 +1,60 @@
-//! What a change would bring at most, if the rest of a request stays as it is, and lower bounds of what
-//! is free.
-//!
-//! Utilisation law D = U c / X: at the same CPU time per operation, throughput grows at most with the
-//! CPUs. Little's law N = X (R + Z): a closed loop gains at most what its waits cost. A bound is the
-//! smaller of the two (Lazowska et al. 1984, Quantitative System Performance, chapters 3 and 5).
+//! What a change would bring, as an estimate with its model, what would not help, and lower bounds of what is free: from
+//! facts to a load (`gains`) before and after the change.
 
-use model::{Headroom, LedgerClass, Remedy};
+use model::{GainOf, Headroom, Interval, LedgerClass, Remedy};
 
 use crate::facts::Facts;
+use crate::gains::{Gain, Goes, Load};
 use crate::neighbours::Culprit;
 use crate::number_format::{bound, duration, next_cpu, percent};
+use crate::stats::ratio;
+use crate::subject::Subject;
+
+/// Part of the response time that a change takes away, from its least to its most.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Removed(Interval);
+
+impl Removed {
+    /// A share with its interval, where it has one.
+    pub(crate) fn about(share: f64, interval: Option<Interval>) -> Self {
+        let (low, high) = interval.map_or((share, share), |it| (it.low, it.high));
+        Self(Interval {
+            low: low.min(share),
+            high: high.max(share),
+        })
+    }
+
+    /// So much of it.
+    pub(crate) fn part(self, part: f64) -> Self {
+        let Self(Interval { low, high }) = self;
+        Self(Interval {
+            low: low * part,
+            high: high * part,
+        })
+    }
+}
+
+impl From<Interval> for Removed {
+    fn from(part: Interval) -> Self {
+        Self(part)
+    }
+}
+
+impl From<f64> for Removed {
+    fn from(part: f64) -> Self {
+        Self::about(part, None)
+    }
+}
 
 /// One CPU more.
 pub(crate) fn one_more_cpu(facts: &Facts<'_>) -> Option<Remedy> {
-    let cpus = f64::from(facts.effective_cpus);
-    let busy = facts.effective_busy?;
-    let law = (cpus + 1.0) / (cpus * busy.clamp(0.01, 1.0));
-    Some(remedy(
-        facts,
-        next_cpu(facts.effective_cpus),
-        law.min(without_cpu_wait(facts)),
-        String::new(),
-    ))
+    facts.effective_busy?;
+    let gain = without_line(facts, |load| Load {
+        cpus: load.cpus + 1.0,
+        ..load
+    });
+    let change = next_cpu(facts.effective_cpus);
+    Some(remedy(facts, change, gain, String::new()))
 }
 
 /// Below this part of the CPU time nobody is worth moving.
@@ -31,79 +64,234 @@ const WORTH_SAYING: f64 = 0.03;
 pub(crate) fn generator_elsewhere(facts: &Facts<'_>) -> Option<Remedy> {
     let generator = facts.generator.as_ref()?;
     let part = facts.cpu.part(facts.cpu.generator_ns);
+    let gain = without_line(facts, |load| Load {
+        own_ns: load.target_ns,
+        ..load
+    });
     let change = format!("{} on another machine", generator.name);
-    (part >= WORTH_SAYING).then(|| elsewhere(facts, part, change, "it takes"))
+    let because = takes("it takes", part);
+    (part >= WORTH_SAYING).then(|| remedy(facts, change, gain, because))
 }
 
 /// Everything else that the machine does elsewhere, where it takes enough of the CPU to matter.
 pub(crate) fn others_elsewhere(facts: &Facts<'_>) -> Option<Remedy> {
     let part = facts.cpu.part(facts.cpu.rest_ns);
+    let gain = without_line(facts, |load| load.without_others(facts.cpu.rest_ns, facts));
     let change = "the machine to itself".to_owned();
-    (part >= WORTH_SAYING).then(|| elsewhere(facts, part, change, "others take"))
+    let because = takes("others take", part);
+    (part >= WORTH_SAYING).then(|| remedy(facts, change, gain, because))
 }
 
 /// A neighbour's work elsewhere.
 pub(crate) fn without_neighbour(facts: &Facts<'_>, culprit: &Culprit, change: String) -> Remedy {
-    elsewhere(facts, facts.cpu.part(culprit.cpu_ns), change, "it takes")
+    let waits = waits_for_cpus(facts);
+    let gain = without(facts, waits, |load| {
+        load.without_others(culprit.cpu_ns, facts)
+    });
+    let because = takes("it takes", facts.cpu.part(culprit.cpu_ns));
+    remedy(facts, change, gain, because)
 }
 
-/// What takes a part of the CPU time gone from this machine.
-fn elsewhere(facts: &Facts<'_>, part: f64, change: String, who_takes: &str) -> Remedy {
-    let because = format!("{who_takes} {} of the CPU", percent(part));
-    let factor = (1.0 / (1.0 - part).max(0.01)).min(without_cpu_wait(facts));
-    remedy(facts, change, factor, because)
+fn takes(who: &str, part: f64) -> String {
+    format!("{who} {} of the CPU", percent(part))
 }
 
 /// Without a quota: neither held back nor crowded into what it left, within the CPUs of the machine.
 pub(crate) fn without_quota(facts: &Facts<'_>, change: String) -> Remedy {
-    let because = "on the CPUs that this machine has".to_owned();
-    remedy(facts, change, factor_without_quota(facts), because)
+    remedy(facts, change, gain_without_quota(facts), String::new())
 }
 
-/// How much faster the target would be at most without its quota.
-pub(crate) fn factor_without_quota(facts: &Facts<'_>) -> f64 {
-    let held_back = facts.share(LedgerClass::Throttled) + facts.share(LedgerClass::CpuWait);
-    let left = (1.0 - held_back - facts.generator_wait()).max(0.01);
-    let room = cpu_room(facts);
-    (1.0 / left).min(room)
+/// CPUs that the target would use at most without its quota, of which it uses `used` now: as many more as it would be
+/// faster, and where that is not known, as if nothing held it back, within those that are free.
+pub(crate) fn cpus_without_quota(facts: &Facts<'_>, used: f64) -> f64 {
+    let gain = gain_without_quota(facts).filter(|it| it.of == GainOf::Throughput);
+    if let Some(gain) = gain {
+        return used * (1.0 + gain.interval.high);
+    }
+    let held_back = facts.share(LedgerClass::Throttled) + waits_for_cpus(facts).low;
+    let free = facts.machine.map_or(f64::INFINITY, |machine| {
+        f64::from(machine.cpus) * (1.0 - machine.busy).max(0.0)
+    });
+    (used / (1.0 - held_back).max(0.01)).min(used + free)
+}
+
+fn gain_without_quota(facts: &Facts<'_>) -> Option<Gain> {
+    let held_back = facts.share(LedgerClass::Throttled);
+    // Who stands in line behind the target waits for whatever it is in.
+    let inside = held_back + facts.share_of(&[LedgerClass::OnCpu, LedgerClass::CpuWait]);
+    let in_line = facts.in_line() * ratio(held_back, inside).unwrap_or(0.0);
+    let removed = Interval {
+        low: held_back,
+        high: held_back + in_line + waits_for_cpus(facts).high,
+    };
+    without(facts, removed, |load| Load {
+        quota: None,
+        ..load
+    })
 }
 
 /// A generator that is no limit, within the CPUs.
 pub(crate) fn faster_generator(facts: &Facts<'_>, change: String) -> Remedy {
-    let outside = facts.outside().unwrap_or(0.0).min(0.99);
-    // What a generator needs for a request hardly changes: however little is used, it will use more.
-    let room = facts
-        .machine
-        .map_or(f64::INFINITY, |machine| 1.0 / machine.busy.clamp(0.01, 1.0));
-    remedy(
-        facts,
-        change,
-        (1.0 / (1.0 - outside)).min(room),
-        String::new(),
-    )
+    let outside = facts.outside().unwrap_or(0.0);
+    let gain = without(facts, outside, |load| Load {
+        generator_thread_ns: 0.0,
+        ..load
+    });
+    remedy(facts, change, gain, String::new())
 }
 
 /// The target without a part of its waits, within the CPUs.
-pub(crate) fn without_wait(facts: &Facts<'_>, share: f64, change: String) -> Remedy {
-    remedy(facts, change, factor_without(facts, share), String::new())
+pub(crate) fn without_wait(
+    facts: &Facts<'_>,
+    removed: impl Into<Removed>,
+    change: String,
+) -> Remedy {
+    let gain = without(facts, removed, |load| load);
+    remedy(facts, change, gain, String::new())
 }
 
-fn factor_without(facts: &Facts<'_>, share: f64) -> f64 {
-    if facts.signal.is_none() || facts.asked_rate().is_some() {
-        return f64::INFINITY;
+/// The target without a wait for a disk: what others do for that disk goes with it.
+pub(crate) fn without_disk_wait(
+    facts: &Facts<'_>,
+    removed: impl Into<Removed>,
+    change: String,
+) -> Remedy {
+    let gain = without(facts, removed, |load| Load {
+        others_ns: 0.0,
+        ..load
+    });
+    remedy(facts, change, gain, String::new())
+}
+
+/// The target with fewer syncs: with each goes what the kernel does for it, and the crowd on the CPUs that this makes.
+pub(crate) fn without_syncs(
+    facts: &Facts<'_>,
+    removed: impl Into<Removed>,
+    change: String,
+) -> Remedy {
+    let Removed(Interval { low, high }) = removed.into();
+    let in_kernel = facts.share(LedgerClass::OnCpu) * facts.kernel_part.unwrap_or(0.0);
+    let with_work = Interval {
+        low,
+        high: high + in_kernel + facts.share(LedgerClass::CpuWait),
+    };
+    without_disk_wait(facts, with_work, change)
+}
+
+/// The work of one thread spread over the CPUs that are free.
+pub(crate) fn more_threads(facts: &Facts<'_>, change: String) -> Remedy {
+    let behind = [LedgerClass::OnCpu, LedgerClass::CpuWait, LedgerClass::Futex];
+    let in_line = facts.share_of(&behind) + facts.in_line();
+    let gain = without(facts, in_line, |load| Load {
+        target_thread_ns: 0.0,
+        ..load
+    });
+    remedy(facts, change, gain, String::new())
+}
+
+/// More clients of a closed loop, up to what the CPUs allow.
+pub(crate) fn more_clients(facts: &Facts<'_>, change: String) -> Remedy {
+    let gain = load(facts).and_then(|load| load.filled());
+    remedy(facts, change, gain, String::new())
+}
+
+/// The load as it was seen; `None` where its throughput or response time is not known.
+fn load(facts: &Facts<'_>) -> Option<Load> {
+    let signal = facts.signal?;
+    let window_ns = facts.window.len_ns() as f64;
+    let requests = signal.throughput * window_ns / 1e9;
+    let each = |ns: f64| ns / requests;
+    let cpu = &facts.cpu;
+    let thread_ns = |subject: Option<&Subject>| subject.map_or(0.0, |it| it.busiest_ns);
+    let target = facts.target.as_ref().filter(|it| it.busiest_serves);
+    let load = Load {
+        throughput: signal.throughput,
+        response_ns: signal.latency_ns?,
+        late: facts.share(LedgerClass::Lag),
+        clients: facts.closed_loop(),
+        is_fixed_rate: facts.asked_rate().is_some(),
+        own_ns: each(cpu.target_ns + cpu.generator_ns),
+        target_ns: each(cpu.target_ns),
+        // With what the target calls, and the kernel's work for nobody in particular.
+        others_ns: each((cpu.all_ns - cpu.target_ns - cpu.generator_ns - cpu.recorder_ns).max(0.0)),
+        target_thread_ns: each(thread_ns(target)),
+        generator_thread_ns: each(thread_ns(facts.generator.as_ref())),
+        cpus: f64::from(facts.effective_cpus.max(1)),
+        quota: facts
+            .quota
+            .as_ref()
+            .and_then(|quota| quota.cpus)
+            .filter(|cpus| *cpus > 0.0),
+    };
+    (requests > 0.0 && load.response_ns > 0.0).then_some(load)
+}
+
+/// The gain by a wait that goes, and by what is different beside.
+fn without(
+    facts: &Facts<'_>,
+    removed: impl Into<Removed>,
+    change: impl FnOnce(Load) -> Load,
+) -> Option<Gain> {
+    let before = load(facts)?;
+    let Removed(part) = removed.into();
+    before.gain(&change(before), Goes::Wait(part))
+}
+
+/// The gain by a shorter line for the CPUs.
+fn without_line(facts: &Facts<'_>, change: impl FnOnce(Load) -> Load) -> Option<Gain> {
+    let before = load(facts)?;
+    before.gain(&change(before), Goes::Line(waits_for_cpus(facts).high))
+}
+
+/// The part of the response time in which target or generator waited for a CPU, at most with the line behind the
+/// generator.
+fn waits_for_cpus(facts: &Facts<'_>) -> Interval {
+    let own = facts.share(LedgerClass::CpuWait);
+    Interval {
+        low: own + facts.generator_wait(),
+        high: own + facts.generator_line(),
     }
-    let room = cpu_room(facts);
-    (1.0 / (1.0 - share).max(0.01)).min(room)
 }
 
-/// How much more work the CPUs have room for, at the CPU time that a request takes now. Where they
-/// are hardly used that says nothing: CPU time per request falls under load, here from 284 us at a
-/// low rate to 95 us when saturated.
-fn cpu_room(facts: &Facts<'_>) -> f64 {
-    const USED: f64 = 0.5;
-    let busy = facts.machine.map(|machine| machine.busy);
-    busy.filter(|busy| *busy >= USED)
-        .map_or(f64::INFINITY, |busy| 1.0 / busy.min(1.0))
+impl Load {
+    /// Without so much CPU time of others, ns over the window.
+    fn without_others(self, ns: f64, facts: &Facts<'_>) -> Self {
+        let requests = self.throughput * facts.window.len_ns() as f64 / 1e9;
+        Self {
+            others_ns: (self.others_ns - ns / requests).max(0.0),
+            ..self
+        }
+    }
+}
+
+/// A change of which nothing sound can be said, and why.
+pub(crate) fn not_known(change: String, because: &str) -> Remedy {
+    Remedy {
+        change,
+        throughput: None,
+        gain: None,
+        gain_interval: None,
+        gain_of: None,
+        gain_model: String::new(),
+        because: because.to_owned(),
+    }
+}
+
+fn remedy(facts: &Facts<'_>, change: String, gain: Option<Gain>, because: String) -> Remedy {
+    let throughput = gain
+        .as_ref()
+        .filter(|it| it.of == GainOf::Throughput)
+        .zip(facts.signal)
+        .map(|(gain, signal)| signal.throughput * (1.0 + gain.estimate));
+    Remedy {
+        change,
+        throughput,
+        gain: gain.as_ref().map(|it| it.estimate),
+        gain_interval: gain.as_ref().map(|it| it.interval),
+        gain_of: gain.as_ref().map(|it| it.of),
+        gain_model: gain.map_or("", |it| it.model).to_owned(),
+        because,
+    }
 }
 
 /// What would not help, each checked against what the target was seen to wait for.
@@ -154,45 +342,4 @@ pub(crate) fn headroom(facts: &Facts<'_>) -> Option<Headroom> {
         throughput,
         sentence,
     })
-}
-
-/// How much faster a closed loop would be if neither target nor generator ever waited for a CPU.
-fn without_cpu_wait(facts: &Facts<'_>) -> f64 {
-    if facts.signal.is_none() || facts.asked_rate().is_some() {
-        return f64::INFINITY;
-    }
-    1.0 / (1.0 - facts.share(LedgerClass::CpuWait) - facts.generator_wait()).max(0.01)
-}
-
-fn remedy(facts: &Facts<'_>, change: String, factor: f64, because: String) -> Remedy {
-    let factor = factor.max(1.0);
-    let known = factor.is_finite();
-    Remedy {
-        change,
-        throughput: facts
-            .signal
-            .filter(|_| known)
-            .map(|signal| signal.throughput * factor),
-        gain: known.then_some(factor - 1.0),
-        because,
-    }
-}
-
-/// The work of one thread spread over the CPUs that are free.
-pub(crate) fn more_threads(facts: &Facts<'_>, change: String) -> Remedy {
-    let room = facts
-        .effective_busy
-        .map_or(f64::INFINITY, |busy| 1.0 / busy.clamp(0.01, 1.0));
-    remedy(facts, change, room, String::new())
-}
-
-/// More clients of a closed loop, up to what the CPUs allow.
-pub(crate) fn more_clients(facts: &Facts<'_>, change: String) -> Remedy {
-    let room = cpu_room(facts);
-    let because = if room.is_finite() {
-        "at the CPU that a request takes now".to_owned()
-    } else {
-        String::new()
-    };
-    remedy(facts, change, room, because)
 }

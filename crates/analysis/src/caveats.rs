@@ -1,7 +1,7 @@
 //! Doubts about the measurement itself, and what could not be seen.
 
 use model::{
-    Caveat, EntityId, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance,
+    Caveat, EntityId, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance, Sentence,
 };
 
 use sensors::thread_time::THREAD_TIME;
@@ -9,6 +9,7 @@ use sensors::thread_time::THREAD_TIME;
 use crate::causes;
 use crate::facts::Facts;
 use crate::number_format::{duration, integer, percent, rate};
+use crate::sessions::SESSIONS;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds::Thresholds;
 use crate::{random_sampling, request_times, workload_metrics};
@@ -19,7 +20,7 @@ const EVERYTHING: &str = "*";
 /// Every doubt that applies.
 pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Vec<Caveat> {
     let gates: [(&str, Option<String>); 20] = [
-        ("gate.no_target", facts.meta.no_target.clone()),
+        ("gate.no_target", no_target(facts)),
         ("gate.interrupted", interrupted(facts)),
         ("gate.short", short(facts, thresholds)),
         ("gate.warm_up", warm_up(facts, phases)),
@@ -53,10 +54,12 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
 
 /// What this recording could not show.
 pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
-    let locks = match (&facts.ends, facts.timeline.table("session")) {
+    let mut sessions = SESSIONS.into_iter();
+    let were_asked = sessions.any(|table| facts.timeline.table(&table.name).is_some());
+    let locks = match (&facts.ends, were_asked) {
         (Some(_), _) => "which lock was waited for",
-        (None, Some(_)) => "who holds which lock but the database's",
-        (None, None) => "who holds which lock",
+        (None, true) => "who holds which lock but the database's",
+        (None, false) => "who holds which lock",
     };
     let mut all = vec![format!(
         "stacks, {locks}, single waits: this version records none"
@@ -71,10 +74,12 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
     let gaps = facts.timeline.gaps.iter();
     let mut gaps: Vec<_> = gaps.filter(|gap| gap.table != "pressure").collect();
     // Which was met first is chance.
-    gaps.sort_by_key(|gap| (&gap.table, &gap.what));
+    gaps.sort_by_cached_key(|gap| (&gap.table, gap.what.to_string()));
     for gap in gaps {
         let sentence = match (&gap.reason, gap.window) {
-            (GapReason::Denied(sentence) | GapReason::Unsupported(sentence), _) => sentence.clone(),
+            (GapReason::Denied(sentence) | GapReason::Unsupported(sentence), _) => {
+                sentence.to_string()
+            }
             (GapReason::Vanished, Some(window)) => match window.intersect(facts.window) {
                 Some(away) => format!("{} was away for {:.1} s", gap.what, away.seconds()),
                 None => continue,
@@ -104,6 +109,10 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
     all
 }
 
+fn no_target(facts: &Facts<'_>) -> Option<String> {
+    facts.meta.no_target.as_ref().map(Sentence::to_string)
+}
+
 /// What the machine withholds, and not a server that was asked or a program that was looked into.
 fn is_the_machines(gap: &Gap) -> bool {
     const TABLES: [&str; 3] = ["pressure", "thread", "process"];
@@ -122,7 +131,7 @@ fn interrupted(facts: &Facts<'_>) -> Option<String> {
     // What the tool itself reported weighs more than how it ended; failed operations are told even
     // by a run that ended well.
     if !outcome.remarks.is_empty() {
-        return Some(outcome.remarks.join("; "));
+        return Some(Sentence::join(&outcome.remarks, "; "));
     }
     let incomplete = outcome
         .summary
@@ -226,12 +235,15 @@ fn lacking(facts: &Facts<'_>, detail: impl Fn(&Gap) -> Option<String>) -> Option
 
 /// What was there and could not be understood: damage of the recording, and files of the kernel.
 fn unread(facts: &Facts<'_>) -> Option<String> {
-    let sentence = |gap: &Gap| match &gap.reason {
-        GapReason::Malformed(text) if gap.table == EVERYTHING || text.starts_with(&gap.table) => {
-            Some(text.clone())
+    let sentence = |gap: &Gap| {
+        let GapReason::Malformed(sentence) = &gap.reason else {
+            return None;
+        };
+        let text = sentence.to_string();
+        if gap.table == EVERYTHING || text.starts_with(&gap.table) {
+            return Some(text);
         }
-        GapReason::Malformed(text) => Some(format!("{}: {text}", gap.table)),
-        _ => None,
+        Some(format!("{}: {text}", gap.table))
     };
     let all: Vec<String> = facts.timeline.gaps.iter().filter_map(sentence).collect();
     (!all.is_empty()).then(|| format!("not everything could be read: {}", all.join("; ")))
@@ -250,7 +262,7 @@ fn stretched(facts: &Facts<'_>) -> Option<String> {
     };
     let near = longer("period_ns").map(|(planned, reached, since)| {
         format!(
-            "from {since:.0} s on the target's threads were read every {} at last, not every {}",
+            "from {since:.0} s on the target's threads were read every {} by then, not every {}",
             duration(reached as f64),
             duration(planned as f64)
         )
@@ -410,16 +422,14 @@ fn law(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<String> {
 
 /// The parts of the response time cannot exceed it.
 fn parts_of_response(facts: &Facts<'_>, excess: f64) -> Option<String> {
-    let inside: f64 = facts
-        .account
-        .iter()
-        .flat_map(|account| &account.items)
-        .filter(|item| item.class != LedgerClass::Outside)
-        .map(|item| item.share)
-        .sum();
+    let inside = facts.inside() + facts.share(LedgerClass::Lag);
+    let so = match facts.accounts_disagree() {
+        true => ", and nothing is called measured",
+        false => "",
+    };
     (facts.signal.is_some() && inside > excess).then(|| {
         format!(
-            "the parts of the response time add up to {}: some of it was not spent on these requests",
+            "the parts of the response time add up to {}: some of it was not spent on these requests{so}",
             percent(inside)
         )
     })

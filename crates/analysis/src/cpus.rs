@@ -10,30 +10,39 @@ use crate::subject::Subject;
 
 /// The CPUs, as parts of their time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Machine {
-    pub(crate) busy: f64,
-    pub(crate) idle: f64,
-    pub(crate) iowait: f64,
-    pub(crate) steal: f64,
+pub struct Machine {
+    /// Doing anything.
+    pub busy: f64,
+    /// Doing nothing, without waiting for a disk.
+    pub idle: f64,
+    /// Idle, while somebody waited for a disk.
+    pub iowait: f64,
+    /// Taken away by the hypervisor.
+    pub steal: f64,
     /// CPU time spent by anything, ns.
-    pub(crate) busy_ns: f64,
+    pub busy_ns: f64,
+    /// CPUs that were seen.
+    pub cpus: u32,
 }
 
 /// CPU time over the window, ns.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct CpuUse {
-    pub(crate) target_ns: f64,
-    pub(crate) generator_ns: f64,
-    pub(crate) recorder_ns: f64,
+pub struct CpuUse {
+    /// By the target, with its children that nobody looked at.
+    pub target_ns: f64,
+    /// By the generator, with its children.
+    pub generator_ns: f64,
+    /// By Stallscope itself.
+    pub recorder_ns: f64,
     /// All else that the machine did, named or not; without what the target calls.
-    pub(crate) rest_ns: f64,
+    pub rest_ns: f64,
     /// Together, with what the target calls.
-    pub(crate) all_ns: f64,
+    pub all_ns: f64,
 }
 
 impl CpuUse {
-    /// A part of all CPU time used.
-    pub(crate) fn part(&self, ns: f64) -> f64 {
+    /// What a CPU time in ns is of all that was used.
+    pub fn part(&self, ns: f64) -> f64 {
         if self.all_ns > 0.0 {
             ns / self.all_ns
         } else {
@@ -46,14 +55,24 @@ impl CpuUse {
 /// and what it did between ticks is accounted to none, so of the clock's time a part is in no state; of
 /// what is in one, the parts agree with what threads ran.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Core {
-    pub(crate) entity: Entity,
+pub struct Core {
+    /// Its number in the recording.
+    pub id: EntityId,
+    /// Which one.
+    pub entity: Entity,
     /// Doing anything.
-    pub(crate) busy: f64,
+    pub busy: f64,
     /// The same of the time that the hypervisor left it.
-    pub(crate) busy_of_usable: f64,
+    pub busy_of_usable: f64,
     /// Serving interrupts, hard and soft.
-    pub(crate) interrupts: f64,
+    pub interrupts: f64,
+}
+
+impl Core {
+    /// The kernel's number of it.
+    pub fn number(&self) -> Option<u32> {
+        self.entity.name.strip_prefix("cpu")?.parse().ok()
+    }
 }
 
 /// The states in which a CPU does anything.
@@ -84,6 +103,7 @@ pub(crate) fn cores(timeline: &Timeline, window: Window) -> Vec<Core> {
         let total = spent(&STATES);
         let busy = spent(&BUSY);
         Some(Core {
+            id: cpu.id,
             entity: cpu.entity.clone(),
             busy: ratio(busy, total)?,
             busy_of_usable: ratio(busy, total - spent(&["steal_ns"])).unwrap_or(0.0),
@@ -99,7 +119,7 @@ pub(crate) fn machine(timeline: &Timeline, window: Window) -> Option<Machine> {
         let idle = timeline.series("cpu", cpu.id, "idle_ns");
         idle.is_some_and(|idle| idle.covered(window).is_some())
     });
-    let seen = seen.count() as f64;
+    let seen = seen.count() as u32;
     let sum = |states: &[&str]| -> f64 {
         cpus()
             .map(|cpu| spent(timeline, cpu.id, window, states))
@@ -113,7 +133,8 @@ pub(crate) fn machine(timeline: &Timeline, window: Window) -> Option<Machine> {
         iowait: sum(&["iowait_ns"]) / total,
         steal: sum(&["steal_ns"]) / total,
         // The CPUs that were seen may not have been seen for the whole window.
-        busy_ns: busy * seen * window.len_ns() as f64,
+        busy_ns: busy * f64::from(seen) * window.len_ns() as f64,
+        cpus: seen,
     })
 }
 
@@ -137,20 +158,34 @@ pub(crate) fn effective_cpus(scene: &Scene<'_>) -> u32 {
         .unwrap_or(1)
 }
 
-/// Busy part of the CPUs that the target may use, of what the hypervisor left them: of all of them, or of
-/// the busiest that many.
+/// Busy part of the CPUs that the target may use, of what the hypervisor left them.
 pub(crate) fn effective_busy(
     machine: Option<Machine>,
-    cores: &[Core],
-    (cpus, effective): (u32, u32),
+    usable: &[Core],
+    is_pinned: bool,
 ) -> Option<f64> {
     let machine = machine?;
-    if effective >= cpus {
+    if !is_pinned {
         return Some(ratio(machine.busy, 1.0 - machine.steal).unwrap_or(0.0));
     }
-    let mut busy: Vec<f64> = cores.iter().map(|core| core.busy_of_usable).collect();
-    busy.sort_by(|a, b| b.total_cmp(a));
-    mean(&busy[..busy.len().min(effective as usize)])
+    let usable = usable.iter();
+    mean(&usable.map(|core| core.busy_of_usable).collect::<Vec<_>>())
+}
+
+/// Those of the CPUs that the target may use, `effective` in number: by their numbers, where those were recorded;
+/// else the busiest that many stand for them.
+pub(crate) fn usable(scene: &Scene<'_>, cores: &[Core], effective: u32) -> Vec<Core> {
+    let targets = scene.meta.targets.iter();
+    let allowed = targets.filter(|it| it.role == Role::Target);
+    let allowed = allowed.map(|it| &it.allowed).find(|it| !it.is_empty());
+    let is_allowed = |core: &&Core| {
+        let number = core.number();
+        allowed.is_none_or(|allowed| number.is_none_or(|number| allowed.contains(&number)))
+    };
+    let mut usable: Vec<Core> = cores.iter().filter(is_allowed).cloned().collect();
+    usable.sort_by(|a, b| b.busy_of_usable.total_cmp(&a.busy_of_usable));
+    usable.truncate(effective as usize);
+    usable
 }
 
 pub(crate) fn cpu_use(

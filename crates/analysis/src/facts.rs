@@ -1,95 +1,126 @@
 //! Everything that causes are judged by, measured once over the window.
 //!
 //! Causes hold no arithmetic on rows: they compare what stands here with thresholds. A value that
-//! could not be had is `None`, and the cause that needs it cannot tell.
+//! could not be had is `None`, and the cause that needs it cannot tell. Others take the same numbers from
+//! here: of two recordings to compare them, of a run's every step.
 
 mod of_scene;
 mod shares;
 
-pub(crate) use of_scene::measure;
+pub use of_scene::measure;
 
 use model::{
-    Account, Complaint, ComplaintKind, EntityKind, LedgerClass, Meta, Pressure, ReportSubject,
-    Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
+    Account, Complaint, ComplaintKind, EntityKind, GoalReport, LedgerClass, Meta, Pressure,
+    ReportSubject, Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
 };
 use sensors::thread_time::Holder;
 use sensors::wait_channel::WaitChannel;
 
-use crate::cpus::{Core, CpuUse, Machine};
+pub use crate::cpus::{Core, CpuUse, Machine};
+pub use crate::io::{Disk, Filesystem, Io, Limit, Others};
+pub use crate::memory::{GroupMemory, Memory};
+pub use crate::neighbours::Culprit;
+pub use crate::network::{Drops, Network, Path};
+pub use crate::peers::{Calls, Peer};
+pub use crate::poolers::Pooler;
+pub use crate::quota::Quota;
+pub use crate::runtimes::Runtime;
+pub use crate::scene::{Roles, Scene, Scope};
+pub use crate::sessions::{Blocker, Sessions, Used};
+pub use crate::subject::Subject;
+pub use crate::workload_metrics::Mean;
+
 use crate::holders::{self, Holders, Naming};
 use crate::in_line::Line;
-use crate::io::Io;
 use crate::ledger::Ledger;
-use crate::memory::Memory;
-use crate::neighbours::{Culprit, Holding};
-use crate::network::Network;
-use crate::quota::Quota;
+use crate::neighbours::Holding;
 use crate::request_times::BothEnds;
-use crate::scene::{Scene, Scope};
-use crate::sessions::Sessions;
+use crate::serving::Workers;
 use crate::slices::Slice;
-use crate::subject::Subject;
 use crate::thresholds::Thresholds;
 use crate::waits_for::Ends;
-use crate::workload_metrics::Mean;
 
-/// What was measured over one window.
-pub(crate) struct Facts<'a> {
+/// What was measured over one window. Shares are of 1, times in ns; `None` is always "not known", or
+/// that there is none, and never zero.
+pub struct Facts<'a> {
     pub(crate) scene: &'a Scene<'a>,
     pub(crate) timeline: &'a Timeline,
-    pub(crate) meta: &'a Meta,
+    /// The run's description.
+    pub meta: &'a Meta,
     pub(crate) thresholds: &'a Thresholds,
-    pub(crate) window: Window,
+    /// The window over which all of it was measured.
+    pub window: Window,
     /// Least share that is worth saying.
     pub(crate) floor: f64,
-    pub(crate) target: Option<Subject>,
-    pub(crate) generator: Option<Subject>,
+    /// Who serves the load; `None` where nobody has that role.
+    pub target: Option<Subject>,
+    /// Who makes the load; `None` where nobody has that role, or it runs elsewhere.
+    pub generator: Option<Subject>,
     /// The workload's signal; `None` without one.
-    pub(crate) signal: Option<Mean>,
+    pub signal: Option<Mean>,
+    /// The user's goals for latency, and whether they were met.
+    pub goals: Vec<GoalReport>,
     /// Whether that was taken at the target's own sockets.
     pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.
     both_ends: Option<BothEnds>,
     /// The line at the target's sockets; what its threads did meanwhile is part of the account.
-    line: Line,
-    /// Where the response time went; `None` without a target.
-    pub(crate) account: Option<Account>,
+    pub(crate) line: Line,
+    /// Where the response time (without one: the busy time) went; `None` without a target, and where its
+    /// threads did nothing.
+    pub account: Option<Account>,
     /// The same second by second, for intervals.
     pub(crate) slices: Vec<Slice>,
     /// The on-windows that reasons for waits are estimated from; empty where all the time was traced.
     pub(crate) on_windows: Vec<Window>,
     /// Where the target's waits for locks end; `None` where that was not told, and where there were none.
     pub(crate) ends: Option<Ends>,
+    /// The target's threads that answer requests; `None` where it is not known which are inside one.
+    pub(crate) workers: Option<Workers>,
     /// The target's other threads that waited for its busiest one, on average; `None` where that was not told.
     pub(crate) behind_busiest: Option<f64>,
     /// `None` when /proc/stat was not recorded.
-    pub(crate) machine: Option<Machine>,
-    pub(crate) cpu: CpuUse,
+    pub machine: Option<Machine>,
+    /// Who used the CPUs.
+    pub cpu: CpuUse,
     /// CPUs that the target may use.
-    pub(crate) effective_cpus: u32,
+    pub effective_cpus: u32,
     /// Part of those that was busy.
-    pub(crate) effective_busy: Option<f64>,
-    pub(crate) quota: Option<Quota>,
+    pub effective_busy: Option<f64>,
+    /// The CPU limit that held the target back most; `None` where none did.
+    pub quota: Option<Quota>,
     /// Whether the CPU account of every group of the target was seen.
-    pub(crate) quota_seen: bool,
-    pub(crate) culprit: Option<Culprit>,
+    pub quota_seen: bool,
+    /// Who of the rest stands out; `None` where nobody of it was seen to do anything.
+    pub culprit: Option<Culprit>,
     /// Who of the rest had the CPUs that the target waited for, as parts of what the rest had.
     others: Vec<Holding>,
     /// The part of the CPUs' busy time that the hypervisor took, where that is worth saying.
     stolen: f64,
-    pub(crate) pressure: Vec<Pressure>,
+    /// Pressure of the machine and of the target's group or service; a resource that was not recorded is left out.
+    pub pressure: Vec<Pressure>,
     /// The CPUs one by one.
-    pub(crate) cores: Vec<Core>,
+    pub cores: Vec<Core>,
+    /// Those of them that the target may use, busiest first.
+    pub usable: Vec<Core>,
     /// Part of the target's CPU time that it spent in the kernel.
-    pub(crate) kernel_part: Option<f64>,
-    pub(crate) memory: Memory,
-    pub(crate) io: Io,
+    pub kernel_part: Option<f64>,
+    /// What memory cost.
+    pub memory: Memory,
+    /// What the disks did.
+    pub io: Io,
     /// What kept the target's threads in the kernel, in parts.
     pub(crate) kept: Vec<(WaitChannel, f64)>,
-    pub(crate) network: Network,
-    pub(crate) sessions: Sessions,
-    /// Part of the window in which nothing was completed.
-    pub(crate) empty_bins: usize,
+    /// What the network did.
+    pub network: Network,
+    /// What the target asked its peers itself; `None` where nobody counted it.
+    pub calls: Option<Calls>,
+    /// The target's language runtime that stood still longest; `None` where none counts that.
+    pub runtime: Option<Runtime>,
+    /// What the database says of its sessions, and a pooler before it.
+    pub sessions: Sessions,
+    /// The workload's intervals in which nothing was completed.
+    pub empty_bins: usize,
 }
 
 /// Clients of a closed loop: each asks again when it has its answer.
@@ -99,14 +130,15 @@ fn closed_loop(meta: &Meta) -> Option<u32> {
 }
 
 impl Facts<'_> {
-    /// Part of the disk reads that brought back evicted pages of memory.
-    pub(crate) fn refaulted_part(&self) -> Option<f64> {
+    /// Part of the disk reads that brought back evicted pages of memory; `None` where either was not recorded, or
+    /// nothing was read.
+    pub fn refaulted_part(&self) -> Option<f64> {
         let read = self.memory.read.filter(|read| *read > 0.0)?;
         Some((self.memory.refaulted? / read).min(1.0))
     }
 
-    /// Requests in progress on average, by Little's law.
-    pub(crate) fn in_flight(&self) -> Option<f64> {
+    /// Requests in progress on average, by Little's law; `None` without response times.
+    pub fn in_flight(&self) -> Option<f64> {
         let signal = self.signal?;
         Some(signal.throughput * signal.latency_ns? / 1e9)
     }
@@ -117,12 +149,19 @@ impl Facts<'_> {
     }
 
     /// Whether the target may use only some of the machine's CPUs.
-    pub(crate) fn is_pinned(&self) -> bool {
+    pub fn is_pinned(&self) -> bool {
         self.effective_cpus < self.meta.cpus
     }
 
+    /// Whether it is known which CPUs those are.
+    pub(crate) fn are_usable_known(&self) -> bool {
+        let mut targets = self.meta.targets.iter();
+        let mut known = targets.by_ref().filter(|it| it.role == Role::Target);
+        !self.is_pinned() || known.any(|it| !it.allowed.is_empty())
+    }
+
     /// Part of the busy time of the CPUs that the target may use which it and the generator used.
-    pub(crate) fn own_part(&self) -> f64 {
+    pub fn own_part(&self) -> f64 {
         if !self.is_pinned() {
             return self.cpu.part(self.cpu.target_ns + self.cpu.generator_ns);
         }
@@ -180,18 +219,19 @@ impl Facts<'_> {
         self.scene.whole_scope()
     }
 
-    /// The word for the generator's rate: `tps`.
+    /// The word for the generator's rate: `tps`. The kernel counts requests, of which a transaction may have several.
     pub(crate) fn rate_unit(&self) -> &str {
         let unit = self
             .meta
             .workload
             .as_ref()
             .map(|workload| workload.load.rate_unit.as_str());
-        unit.filter(|unit| !unit.is_empty()).unwrap_or("per second")
+        let said = unit.filter(|unit| !unit.is_empty() && !self.scene.roles.source.is_kernel());
+        said.unwrap_or("per second")
     }
 
-    /// Mean pressure of the machine.
-    pub(crate) fn machine_pressure(&self, resource: Resource, kind: StallKind) -> Option<f64> {
+    /// Mean pressure of the machine, a share of the time; `None` where it was not recorded.
+    pub fn machine_pressure(&self, resource: Resource, kind: StallKind) -> Option<f64> {
         let found = self.pressure.iter().find(|p| {
             p.entity.kind == EntityKind::Machine && p.resource == resource && p.kind == kind
         });
@@ -256,7 +296,7 @@ impl Facts<'_> {
     }
 
     /// Target and generator as they are reported.
-    pub(crate) fn subjects(&self) -> Vec<ReportSubject> {
+    pub fn subjects(&self) -> Vec<ReportSubject> {
         let report = |subject: &Subject| ReportSubject {
             role: subject.role,
             entity: subject.entity.clone(),

@@ -19,6 +19,9 @@ pub(crate) struct Holders {
     pub(crate) nobody: f64,
 }
 
+/// Those who can have a CPU.
+pub(crate) const SOMEBODY: [Holder; 3] = [Holder::Background, Holder::Target, Holder::Generator];
+
 impl Holders {
     /// Of some waits, each with its part of the response time; `None` where it was not reported most.
     pub(crate) fn of(waits: &[(&Ledger, f64)]) -> Option<Self> {

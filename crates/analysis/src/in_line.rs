@@ -3,7 +3,7 @@
 //! A request in line waits for those before it to be done, so for whatever the threads that serve them are in: a single
 //! server that is held back by a quota two thirds of the time, and on a CPU for one, makes its line wait by exactly
 //! these shares (a queue's wait is the work before it, at the pace of its server: Lazowska et al. 1984, Quantitative
-//! System Performance, chapter 5). What is left are requests in line while a thread that would serve them had nothing
+//! System Performance, chapter 5). A thread that waits for a peer which it asked is busy in this sense. What is left are requests in line while a thread that would serve them had nothing
 //! to do: a late wake-up, an event loop elsewhere, a pool that is asleep in something else.
 
 use model::LedgerClass;
@@ -13,6 +13,16 @@ use crate::workload_metrics::Mean;
 
 /// Less than this part of the response time in line is not shown of its own.
 pub(crate) const WORTH_SHOWING: f64 = 0.005;
+
+/// What is known of a line before those who serve it are looked at.
+pub(crate) struct Standing {
+    /// What was spent outside of the target's threads, as part of the response time.
+    pub(crate) outside: f64,
+    /// What of that requests stood in line.
+    pub(crate) share: f64,
+    /// The time of the target's calls to its peers, ns.
+    pub(crate) calls_ns: f64,
+}
 
 /// The line at the target's sockets, in parts of the response time.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -28,15 +38,23 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The line of a target, in which `share` was of what was `outside` of its threads; `closed_loop` are the response times of
-    /// so many clients that each wait for their own.
+    /// The line of a target; `closed_loop` are the response times of so many clients that each wait for their own.
     pub(crate) fn of(
         target: &Subject,
         closed_loop: Option<(&Mean, u32)>,
-        outside: f64,
-        share: f64,
+        standing: Standing,
     ) -> Self {
-        let busy = target.line_ledger.inside();
+        let Standing {
+            outside,
+            share,
+            calls_ns,
+        } = standing;
+        let ledger = &target.line_ledger;
+        let mut busy = ledger.inside();
+        // More calls at a time than threads that wait for input are an event loop's, which no call holds up.
+        if calls_ns <= ledger.get(LedgerClass::Input) {
+            busy[LedgerClass::Remote as usize] = calls_ns;
+        }
         let busy_ns: f64 = busy.iter().sum();
         let line = Self {
             share,
@@ -63,6 +81,12 @@ impl Line {
         self.share * self.explained * self.did[class as usize]
     }
 
+    /// What of it those who serve it were in classes of threads.
+    fn behind_threads(&self) -> f64 {
+        let did = 1.0 - self.did[LedgerClass::Remote as usize];
+        self.share * self.explained * did
+    }
+
     /// What of it nobody was busy who would serve it.
     pub(crate) fn left(&self) -> f64 {
         self.share * (1.0 - self.explained)
@@ -73,7 +97,7 @@ impl Line {
     pub(crate) fn lengthens(&self, inside_ns: f64, total_ns: f64) -> f64 {
         let rest_ns = (total_ns - inside_ns).max(0.0);
         match self.outside > 0.0 && inside_ns > 0.0 {
-            true => 1.0 + rest_ns / inside_ns * self.share * self.explained / self.outside,
+            true => 1.0 + rest_ns / inside_ns * self.behind_threads() / self.outside,
             false => 1.0,
         }
     }

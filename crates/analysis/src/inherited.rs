@@ -180,7 +180,7 @@ fn taken_over(timeline: &Timeline, column: &str) -> BTreeMap<EntityId, Counter> 
             gone,
         };
         if left.shown > 0 {
-            hand_over(timeline, column, &mut counters, (child, &left));
+            hand_over(timeline, column, &mut counters, child, &left);
         }
     }
     counters.retain(|_, counter: &mut Counter| counter.taken.iter().any(|taken| *taken > 0));
@@ -193,7 +193,8 @@ fn hand_over(
     timeline: &Timeline,
     column: &str,
     counters: &mut BTreeMap<EntityId, Counter>,
-    (child, left): (&EntityRecord, &Left),
+    child: &EntityRecord,
+    left: &Left,
 ) {
     let mut above = child.parent;
     for _ in 0..MOST_ANCESTORS {
@@ -245,8 +246,10 @@ mod tests {
         /// A process with its parent, life and readings of `read_bytes`.
         fn process(
             &mut self,
-            (id, parent): (u32, Option<u32>),
-            (first_seen, vanished): (f64, Option<f64>),
+            id: u32,
+            parent: Option<u32>,
+            first_seen: f64,
+            vanished: Option<f64>,
             readings: &[(f64, i64)],
         ) {
             let record = EntityRecord {
@@ -285,11 +288,13 @@ mod tests {
         // The shell reads 10 itself; its child 500, of which 20 before its first reading and 30 after
         // its last.
         drawn.process(
-            (1, None),
-            (0.0, None),
+            1,
+            None,
+            0.0,
+            None,
             &[(0.0, 7), (1.0, 7), (2.0, 12), (3.0, 517), (4.0, 517)],
         );
-        drawn.process((2, Some(1)), (1.2, Some(2.4)), &[(1.3, 20), (2.3, 470)]);
+        drawn.process(2, Some(1), 1.2, Some(2.4), &[(1.3, 20), (2.3, 470)]);
         without_inherited(&mut drawn.0);
         assert_eq!(drawn.read(1), [7, 7, 12, 67, 67]);
         assert_eq!(drawn.read(2), [20, 470], "a child keeps what is its own");
@@ -303,10 +308,12 @@ mod tests {
     #[test]
     fn who_was_there_before_hands_over_its_whole_life() {
         let mut drawn = Drawn::new();
-        drawn.process((1, None), (0.0, None), &[(0.0, 0), (9.0, 1_000_010)]);
+        drawn.process(1, None, 0.0, None, &[(0.0, 0), (9.0, 1_000_010)]);
         drawn.process(
-            (2, Some(1)),
-            (0.0, Some(5.0)),
+            2,
+            Some(1),
+            0.0,
+            Some(5.0),
             &[(0.0, 999_000), (4.9, 1_000_000)],
         );
         without_inherited(&mut drawn.0);
@@ -317,14 +324,16 @@ mod tests {
     fn a_grandchilds_bytes_go_up_with_its_parents() {
         let mut drawn = Drawn::new();
         drawn.process(
-            (1, None),
-            (0.0, None),
+            1,
+            None,
+            0.0,
+            None,
             &[(0.0, 0), (1.0, 0), (2.0, 0), (3.0, 1_300), (4.0, 1_300)],
         );
-        drawn.process((2, Some(1)), (0.5, Some(2.5)), &[(1.0, 0), (2.0, 1_300)]);
-        drawn.process((3, Some(2)), (0.6, Some(1.5)), &[(1.0, 0), (1.4, 1_000)]);
+        drawn.process(2, Some(1), 0.5, Some(2.5), &[(1.0, 0), (2.0, 1_300)]);
+        drawn.process(3, Some(2), 0.6, Some(1.5), &[(1.0, 0), (1.4, 1_000)]);
         // Found gone in one look: who reaped the other is known by nobody.
-        drawn.process((4, Some(2)), (0.6, Some(1.5)), &[(1.0, 0), (1.4, 300)]);
+        drawn.process(4, Some(2), 0.6, Some(1.5), &[(1.0, 0), (1.4, 300)]);
         without_inherited(&mut drawn.0);
         let all = [drawn.read(1), drawn.read(2), drawn.read(3), drawn.read(4)];
         assert_eq!(
@@ -341,9 +350,9 @@ mod tests {
     #[test]
     fn an_orphans_bytes_go_to_whoever_grew() {
         let mut drawn = Drawn::new();
-        drawn.process((1, None), (0.0, None), &[(0.0, 0), (9.0, 800)]);
-        drawn.process((2, Some(1)), (0.5, Some(1.0)), &[(0.6, 0), (0.9, 0)]);
-        drawn.process((3, Some(2)), (0.6, Some(5.0)), &[(0.7, 0), (4.9, 800)]);
+        drawn.process(1, None, 0.0, None, &[(0.0, 0), (9.0, 800)]);
+        drawn.process(2, Some(1), 0.5, Some(1.0), &[(0.6, 0), (0.9, 0)]);
+        drawn.process(3, Some(2), 0.6, Some(5.0), &[(0.7, 0), (4.9, 800)]);
         without_inherited(&mut drawn.0);
         assert_eq!(drawn.read(1), [0, 0]);
     }
@@ -352,9 +361,9 @@ mod tests {
     fn cpu_time_of_children_is_counted_once_down_to_the_grandchildren() {
         let mut drawn = Drawn::new();
         // The generator starts a shell, that a command that runs for 300 ms and ends, the shell as well.
-        drawn.process((1, None), (0.0, None), &[]);
-        drawn.process((2, Some(1)), (0.5, Some(2.5)), &[]);
-        drawn.process((3, Some(2)), (0.6, Some(1.5)), &[]);
+        drawn.process(1, None, 0.0, None, &[]);
+        drawn.process(2, Some(1), 0.5, Some(2.5), &[]);
+        drawn.process(3, Some(2), 0.6, Some(1.5), &[]);
         let thread = EntityRecord {
             id: EntityId(4),
             entity: Entity::new(EntityKind::Thread, "t", "tid:4@1"),
@@ -402,13 +411,15 @@ mod tests {
     fn a_parent_that_waits_for_nobody_loses_nothing() {
         // With SIGCHLD ignored the kernel passes nothing on.
         let mut drawn = Drawn::new();
-        drawn.process((1, None), (0.0, None), &[(0.0, 0), (9.0, 0)]);
+        drawn.process(1, None, 0.0, None, &[(0.0, 0), (9.0, 0)]);
         drawn.process(
-            (2, Some(1)),
-            (0.0, None),
+            2,
+            Some(1),
+            0.0,
+            None,
             &[(0.0, 0), (1.0, 40), (2.0, 90), (3.0, 90)],
         );
-        drawn.process((3, Some(2)), (0.5, Some(2.5)), &[(0.6, 0), (2.4, 800)]);
+        drawn.process(3, Some(2), 0.5, Some(2.5), &[(0.6, 0), (2.4, 800)]);
         without_inherited(&mut drawn.0);
         assert_eq!(drawn.read(2), [0, 40, 90, 90]);
         assert_eq!(drawn.read(1), [0, 0]);
@@ -447,7 +458,7 @@ mod tests {
             let mut drawn = Drawn::new();
             for who in 0..count {
                 let above = (who > 0).then(|| parent[who - 1] as u32);
-                drawn.process((who as u32, above), (0.0, gone[who]), &readings[who]);
+                drawn.process(who as u32, above, 0.0, gone[who], &readings[who]);
             }
             without_inherited(&mut drawn.0);
             let speeds = std::iter::once(0).chain(people.iter().map(|it| it.1));

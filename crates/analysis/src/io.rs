@@ -12,89 +12,104 @@ use crate::stats::{coefficient_of_variation, kendall_tau, mean, ratio};
 
 /// Input and output over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Io {
+pub struct Io {
     /// The disks that did something: those first that the target's groups use, where that is known, and
     /// of these the one with the longest queue.
-    pub(crate) disks: Vec<Disk>,
+    pub disks: Vec<Disk>,
     /// The I/O limit that the target's groups came closest to.
-    pub(crate) limit: Option<Limit>,
+    pub limit: Option<Limit>,
     /// Whether what the target's groups do to disks was recorded; the root group has no limit.
-    pub(crate) groups_seen: bool,
-    /// Bytes read and written by processes of the target; `None` when that may not be seen.
-    pub(crate) target_bytes: Option<f64>,
+    pub groups_seen: bool,
+    /// Bytes read and written per second by processes of the target; `None` when that may not be seen.
+    pub target_bytes: Option<f64>,
     /// The same of all others that were seen, and who of them moved most.
-    pub(crate) others: Option<Others>,
+    pub others: Option<Others>,
     /// Filesystems of the target, the fullest first.
-    pub(crate) filesystems: Vec<Filesystem>,
+    pub filesystems: Vec<Filesystem>,
 }
 
 /// A block device.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Disk {
-    pub(crate) id: EntityId,
-    pub(crate) entity: Entity,
+pub struct Disk {
+    /// Its number in the recording.
+    pub id: EntityId,
+    /// Which one.
+    pub entity: Entity,
     /// The kernel's number of it.
     device: Option<i64>,
-    /// Operations completed.
-    pub(crate) operations: f64,
-    /// Bytes read and written.
-    pub(crate) bytes: f64,
-    /// Bytes read.
-    pub(crate) read_bytes: f64,
+    /// Operations completed per second.
+    pub operations: f64,
+    /// Bytes read and written per second.
+    pub bytes: f64,
+    /// Bytes read per second.
+    pub read_bytes: f64,
     /// Mean operations in progress.
-    pub(crate) queue: f64,
-    /// Mean time of an operation, ns.
-    pub(crate) each_ns: Option<f64>,
+    pub queue: f64,
+    /// Mean time of an operation, ns; `None` where none was completed.
+    pub each_ns: Option<f64>,
     /// The same from the other account of the kernel: the times of all operations, added up.
-    pub(crate) in_progress: f64,
+    pub in_progress: f64,
     /// Part of the time with an operation in progress.
-    pub(crate) busy: f64,
-    /// How much operations, and bytes, vary from second to second (standard deviation / mean).
-    pub(crate) varies: (Option<f64>, Option<f64>),
+    pub busy: f64,
+    /// How much operations, and bytes, vary from second to second (standard deviation / mean); `None`
+    /// where seconds are too few.
+    pub varies: (Option<f64>, Option<f64>),
 }
 
 /// A limit of a control group on one device.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Limit {
-    pub(crate) group: Entity,
+pub struct Limit {
+    /// The control group.
+    pub group: Entity,
+    /// The group's part of that device.
+    pub(crate) part: EntityId,
     /// `read bytes`, `writes`.
-    pub(crate) of: &'static str,
-    /// Its column in `cgroup_io`.
+    pub of: &'static str,
+    /// Its columns in `cgroup_io`: of what was used, and of what is allowed.
     pub(crate) column: &'static str,
-    /// Allowed and used.
-    pub(crate) allowed: f64,
-    pub(crate) used: f64,
+    pub(crate) limit_column: &'static str,
+    /// What is allowed per second, in the unit of `of`.
+    pub allowed: f64,
+    /// What was used of it per second.
+    pub used: f64,
 }
 
 impl Limit {
     /// Used part of what is allowed.
-    pub(crate) fn fullness(&self) -> f64 {
+    pub fn fullness(&self) -> f64 {
         self.used / self.allowed
     }
 }
 
 /// What others than the target moved.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Others {
-    pub(crate) bytes: f64,
+pub struct Others {
+    /// Bytes read and written per second.
+    pub bytes: f64,
     /// Who moved most: a control group that does not hold the target, else a process.
-    pub(crate) most: Entity,
-    pub(crate) most_bytes: f64,
+    pub most: Entity,
+    /// Its number in the recording.
+    pub most_id: EntityId,
+    /// Bytes that it read and wrote per second.
+    pub most_bytes: f64,
 }
 
 /// A filesystem on which the target works.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Filesystem {
-    pub(crate) entity: Entity,
+pub struct Filesystem {
+    /// Its number in the recording.
+    pub id: EntityId,
+    /// Where it is mounted.
+    pub entity: Entity,
     /// Least number of its bytes that was free, with their part of all.
-    pub(crate) bytes: (f64, f64),
+    pub bytes: (f64, f64),
     /// The same of its inodes; `None` where it has as many as it needs.
-    pub(crate) inodes: Option<(f64, f64)>,
+    pub inodes: Option<(f64, f64)>,
 }
 
 impl Filesystem {
     /// The smaller of both parts.
-    pub(crate) fn free(&self) -> f64 {
+    pub fn free(&self) -> f64 {
         let inodes = self.inodes.map_or(f64::INFINITY, |(_, part)| part);
         self.bytes.1.min(inodes)
     }
@@ -211,8 +226,10 @@ fn limit(scene: &Scene<'_>) -> Option<Limit> {
             .filter_map(move |(what, column, allowed)| {
                 Some(Limit {
                     group: timeline.entities.get(group)?.entity.clone(),
+                    part,
                     of: what,
                     column,
+                    limit_column: allowed,
                     allowed: of.last(allowed).filter(|allowed| *allowed > 0.0)?,
                     used: of.rate(column)?,
                 })
@@ -280,24 +297,20 @@ fn others(scene: &Scene<'_>) -> Option<Others> {
     Some(Others {
         bytes,
         most: timeline.entities.get(id)?.entity.clone(),
+        most_id: id,
         most_bytes,
     })
 }
 
 fn filesystem(timeline: &Timeline, id: EntityId, window: Window) -> Option<Filesystem> {
     let of = Of::new(timeline, "filesystem", id, window);
-    let least = |column| {
-        let series = timeline.series("filesystem", id, column)?;
-        let before = series.gauge_at(window.start).into_iter();
-        let inside = series.values_in(window).map(|(_, value)| value);
-        before.chain(inside).min().map(|least| least as f64)
-    };
-    let free_bytes = least("available_bytes")?;
+    let free_bytes = of.lowest("available_bytes")?;
     let part = ratio(free_bytes, of.last("total_bytes")?)?;
     // Some filesystems count no inodes and say 0 of 0.
-    let inodes = least("free_inodes").zip(of.last("inodes"));
+    let inodes = of.lowest("free_inodes").zip(of.last("inodes"));
     let inodes = inodes.and_then(|(free, all)| Some((free, ratio(free, all)?)));
     Some(Filesystem {
+        id,
         entity: timeline.entities.get(id)?.entity.clone(),
         bytes: (free_bytes, part),
         inodes,

@@ -1,9 +1,11 @@
 //! What kept the target's threads in the kernel, where their stacks were looked at: a disk, or rather its
 //! journal, a lock, a limit.
 
+use model::Formula;
 use sensors::kernel_wait::{KERNEL_WAIT, WAIT_SITES};
 use sensors::wait_channel::WaitChannel;
 
+use crate::formula;
 use crate::number_format::percent;
 use crate::scene::Scene;
 
@@ -31,6 +33,17 @@ pub(crate) fn column(channel: WaitChannel) -> String {
     let place = WAIT_SITES.iter().position(|it| *it == channel).unwrap_or(0);
     let (table, column) = (&KERNEL_WAIT.name, &KERNEL_WAIT.columns[place].name);
     format!("{table}.{column}")
+}
+
+/// How its part of all that is worked out.
+pub(crate) fn formula(channel: WaitChannel) -> Formula {
+    let all = WAIT_SITES.iter().zip(KERNEL_WAIT.columns.iter());
+    let names = |of: &dyn Fn(WaitChannel) -> bool| -> Vec<&str> {
+        let these = all.clone().filter(|(it, _)| of(**it));
+        these.map(|(_, column)| &*column.name).collect()
+    };
+    let kept = |columns: &[&str]| formula::growth(&KERNEL_WAIT.name, columns, formula::SERVING);
+    formula::part(kept(&names(&|it| it == channel)), kept(&names(&|_| true)))
 }
 
 /// What the kernel kept somebody for, to follow "kept by the kernel".

@@ -228,12 +228,25 @@ impl Ledger {
             LedgerClass::Sleep,
             LedgerClass::OtherCall,
         ] {
-            let (all, unsure) = (self.get(class), self.inexact[class as usize]);
-            self.add(class, -all);
-            self.add(LedgerClass::Input, all);
-            self.inexact[class as usize] = 0.0;
-            self.inexact[LedgerClass::Input as usize] += unsure;
+            self.set_aside(class, 1.0);
         }
+    }
+
+    /// Takes parts of classes for waiting for work: the thread was outside of any request.
+    pub(crate) fn set_aside_each(&mut self, outside: &[(LedgerClass, f64)]) {
+        let is_other = |(class, _): &&(LedgerClass, f64)| *class != LedgerClass::Input;
+        for (class, part) in outside.iter().filter(is_other) {
+            self.set_aside(*class, *part);
+        }
+    }
+
+    /// Takes a part of a class for waiting for work, as well known as the class is.
+    fn set_aside(&mut self, class: LedgerClass, part: f64) {
+        let (moved, unsure) = (self.get(class) * part, self.inexact[class as usize] * part);
+        self.add(class, -moved);
+        self.add(LedgerClass::Input, moved);
+        self.inexact[class as usize] -= unsure;
+        self.inexact[LedgerClass::Input as usize] += unsure;
     }
 
     /// Gives the time that was spent waiting for a lock while another thread of the pool held it and
@@ -262,13 +275,35 @@ impl Ledger {
     }
 
     /// Passes the time in locks on as it is known where it ended: behind another thread's fsync, or behind somebody
-    /// who waited for work, which is to be idle in futex. The other ends are those of a lock.
+    /// who waited for work, which is to be idle in futex unless all of it was inside requests. The other ends are those of
+    /// a lock.
     pub(crate) fn pass_on(&mut self, ends: &Ends) {
         let synced = ends.part(LedgerClass::Sync) + ends.part(LedgerClass::SyncQueue);
-        let idle = ends.part(LedgerClass::Input);
+        let idle = match ends.are_inside {
+            true => 0.0,
+            false => ends.part(LedgerClass::Input),
+        };
         let waited = self.sum(&[LedgerClass::Futex, LedgerClass::InternalLock]);
         self.shift(LedgerClass::Futex, LedgerClass::Input, waited * idle);
         self.wait_behind(synced / (1.0 - idle).max(synced).max(f64::EPSILON), true);
+        if ends.are_own() {
+            self.wait_behind_quota();
+        }
+    }
+
+    /// Gives the time in locks that the threads hold themselves to a quota, by the part of what they did inside of
+    /// requests meanwhile for which it held them back: one of them has the lock, and what keeps that one keeps all.
+    fn wait_behind_quota(&mut self) {
+        const LOCKS: [LedgerClass; 2] = [LedgerClass::Futex, LedgerClass::InternalLock];
+        let did = self.inside().iter().sum::<f64>() - self.sum(&LOCKS);
+        let throttled = self.get(LedgerClass::Throttled);
+        if throttled <= 0.0 || did <= 0.0 {
+            return;
+        }
+        for class in LOCKS {
+            let waited = self.get(class) * throttled / did;
+            self.shift(class, LedgerClass::Throttled, waited);
+        }
     }
 
     /// Time in several classes.
@@ -362,7 +397,8 @@ pub(crate) fn quality(class: LedgerClass) -> Quality {
         LedgerClass::Throttled
         | LedgerClass::SyncQueue
         | LedgerClass::Outside
-        | LedgerClass::Lag => Quality::Estimated,
+        | LedgerClass::Lag
+        | LedgerClass::Remote => Quality::Estimated,
         LedgerClass::Unknown => Quality::Unknown,
         _ => Quality::Sampled,
     }

@@ -10,10 +10,14 @@ mod bounds;
 mod causes;
 mod caveats;
 mod changes;
+mod closed_loop;
 mod coverage;
 mod cpus;
-mod facts;
+mod evaluator;
+pub mod facts;
 mod formula;
+mod gains;
+mod goals;
 mod groups;
 mod holders;
 mod idle;
@@ -22,14 +26,19 @@ mod inherited;
 mod io;
 mod kernel_waits;
 mod ledger;
+mod machine;
 mod measure;
 mod memory;
 mod monitored;
+mod named;
 mod neighbours;
 mod network;
 mod number_format;
 mod over_time;
+mod peers;
 mod phases;
+mod poolers;
+mod pools;
 mod pressure;
 mod quantiles;
 mod quota;
@@ -37,9 +46,12 @@ mod random_sampling;
 mod rank;
 mod request_times;
 mod ruled_out;
+mod runtimes;
 mod scene;
+mod serving;
 mod sessions;
 mod slices;
+mod so_far;
 pub mod stats;
 mod steal;
 mod subject;
@@ -48,12 +60,17 @@ mod thread_times;
 mod thresholds;
 mod wait_events;
 mod waits_for;
+mod wake_ups;
+mod wakers;
 mod workload_metrics;
 
 pub use causes::{Cause, Family, Kind as CauseKind, Upstream, Wait, all as causes};
-pub use number_format::{bound, count, duration, integer, percent, rate};
+pub use machine::conclude;
+pub use number_format::{bound, count, duration, gain, integer, percent, rate};
 pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime};
 pub use request_times::RequestTimes;
+pub use scene::serving_threads;
+pub use so_far::so_far;
 pub use thresholds::{Threshold, Thresholds};
 
 use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window};
@@ -109,12 +126,24 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         subjects: facts.subjects(),
         threads: steal::of_threads(&scene),
         signals: workload_metrics::report(timeline, bins, meta, window),
+        goals: facts.goals.clone(),
         pressure: facts.pressure.clone(),
         gaps: timeline.gaps.clone(),
         cost: meta.cost.clone(),
         environment: meta.environment.clone(),
         verdict,
+        machine: None,
+        named_after_ns: None,
         phases,
+    }
+}
+
+/// The same; where the user names no window, with when its cause was named.
+pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
+    let report = diagnose(timeline, meta, asked);
+    match asked {
+        None => named::with_time(report, timeline, meta),
+        Some(_) => report,
     }
 }
 

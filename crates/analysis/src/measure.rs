@@ -2,11 +2,13 @@
 
 use model::{EntityId, Timeline, Window};
 
+use crate::stats::ratio;
+
 /// One table's numbers about one entity over a window; what was not recorded is `None`.
 #[derive(Clone, Copy)]
 pub(crate) struct Of<'a> {
     timeline: &'a Timeline,
-    table: &'static str,
+    table: &'a str,
     entity: EntityId,
     window: Window,
 }
@@ -14,7 +16,7 @@ pub(crate) struct Of<'a> {
 impl<'a> Of<'a> {
     pub(crate) fn new(
         timeline: &'a Timeline,
-        table: &'static str,
+        table: &'a str,
         entity: EntityId,
         window: Window,
     ) -> Self {
@@ -44,9 +46,34 @@ impl<'a> Of<'a> {
         series.mean(self.window)
     }
 
+    /// The part of the time in which a gauge is known that it was at a value.
+    pub(crate) fn part_at(&self, column: &str, value: i64) -> Option<f64> {
+        let series = self.timeline.series(self.table, self.entity, column)?;
+        let covered = series.covered(self.window)?;
+        let (mut from, mut current) = (covered.start, series.gauge_at(covered.start));
+        let mut at_ns = 0;
+        let end = std::iter::once((covered.end, None));
+        let changes = series.values_in(covered).map(|(time, it)| (time, Some(it)));
+        for (time, next) in changes.chain(end) {
+            if current == Some(value) {
+                at_ns += time.ns_since(from);
+            }
+            (from, current) = (time, next);
+        }
+        ratio(at_ns as f64, covered.len_ns() as f64)
+    }
+
     /// A gauge's last value.
     pub(crate) fn last(&self, column: &str) -> Option<f64> {
         let series = self.timeline.series(self.table, self.entity, column)?;
         series.gauge_at(self.window.end).map(|value| value as f64)
+    }
+
+    /// A gauge's lowest value, what it came with included.
+    pub(crate) fn lowest(&self, column: &str) -> Option<f64> {
+        let series = self.timeline.series(self.table, self.entity, column)?;
+        let before = series.gauge_at(self.window.start).into_iter();
+        let inside = series.values_in(self.window).map(|(_, value)| value);
+        before.chain(inside).min().map(|lowest| lowest as f64)
     }
 }

@@ -1,7 +1,8 @@
 //! What memory cost: refaults, reclaim, swap and limits, of the machine and of the target's groups.
 
-use model::{Entity, EntityId, Timeline, Window};
+use model::{Amount, Entity, EntityId, Formula, Timeline, Whose, Window};
 
+use crate::formula;
 use crate::measure::Of;
 use crate::scene::Scene;
 
@@ -10,51 +11,56 @@ const PAGE_BYTES: f64 = 4096.0;
 
 /// Memory over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Memory {
+pub struct Memory {
     /// Bytes read again soon after they had been evicted; `None` when that was not recorded.
-    pub(crate) refaulted: Option<f64>,
+    pub refaulted: Option<f64>,
     /// Bytes read from disks by anybody.
-    pub(crate) read: Option<f64>,
+    pub read: Option<f64>,
     /// Bytes brought back from swap.
-    pub(crate) swapped_in: Option<f64>,
+    pub swapped_in: Option<f64>,
     /// Times that somebody had to free memory before it got some.
-    pub(crate) stalls: Option<f64>,
+    pub stalls: Option<f64>,
     /// Kills for want of memory, over the whole recording; of a phase, over the phase.
-    pub(crate) kills: Option<f64>,
+    pub kills: Option<f64>,
     /// Those in the groups that hold the target; `None` where one of them was not seen to the end. The
     /// kernel counts a kill in the group of who was killed, whoever ran out of memory.
-    pub(crate) own_kills: Option<f64>,
+    pub own_kills: Option<f64>,
     /// Least part of the machine's memory that was available.
-    pub(crate) available: Option<f64>,
+    pub available: Option<f64>,
     /// The groups where the target's memory is limited, and those above.
-    pub(crate) groups: Vec<GroupMemory>,
+    pub groups: Vec<GroupMemory>,
     /// Bytes read again by the groups that hold the target's memory; `None` where not all were seen.
-    pub(crate) own_refaulted: Option<f64>,
+    pub own_refaulted: Option<f64>,
     /// Whether every group that holds the target's memory is among them.
-    pub(crate) groups_seen: bool,
+    pub groups_seen: bool,
 }
 
 /// Memory of one control group.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct GroupMemory {
-    pub(crate) group: Entity,
+pub struct GroupMemory {
+    /// Its number in the recording.
+    pub id: EntityId,
+    /// Which one.
+    pub group: Entity,
     /// Mean bytes charged to it.
-    pub(crate) used: Option<f64>,
+    pub used: Option<f64>,
     /// The lower of its limits, bytes.
-    pub(crate) limit: Option<f64>,
+    pub limit: Option<f64>,
+    /// The columns of those that it has.
+    pub(crate) limit_columns: Vec<&'static str>,
     /// Times per second that it met a limit.
-    pub(crate) met: Option<f64>,
+    pub met: Option<f64>,
     /// Bytes per second read again.
-    pub(crate) refaulted: Option<f64>,
+    pub refaulted: Option<f64>,
     /// Bytes that its members hold in swap.
-    pub(crate) swapped: Option<f64>,
+    pub swapped: Option<f64>,
     /// Kills, over the same time as those of the machine.
-    pub(crate) kills: Option<f64>,
+    pub kills: Option<f64>,
 }
 
 impl GroupMemory {
-    /// Used part of the limit.
-    pub(crate) fn fullness(&self) -> Option<f64> {
+    /// Used part of the limit; `None` where it has none, or its use was not recorded.
+    pub fn fullness(&self) -> Option<f64> {
         Some(self.used? / self.limit.filter(|limit| *limit > 0.0)?)
     }
 }
@@ -116,17 +122,56 @@ fn group_memory(
     let whole = Of::new(timeline, "cgroup_memory", id, kills);
     let used = of.mean("usage_bytes");
     used?;
-    let limits = [of.last("limit_bytes"), of.last("high_bytes")];
+    let limits = ["limit_bytes", "high_bytes"].into_iter();
+    let limits = limits.filter_map(|column| Some((column, of.last(column)?)));
+    let limits: Vec<(&str, f64)> = limits.collect();
     let pages = |column| of.rate(column).map(|pages| pages * PAGE_BYTES);
     Some(GroupMemory {
+        id,
         group: timeline.entities.get(id)?.entity.clone(),
         used,
-        limit: limits.into_iter().flatten().reduce(f64::min),
+        limit: limits.iter().map(|(_, bytes)| *bytes).reduce(f64::min),
+        limit_columns: limits.iter().map(|(column, _)| *column).collect(),
         met: sum(&[of.rate("limit_events"), of.rate("high_events")]),
         refaulted: sum(&[pages("refault_anon"), pages("refault_file")]),
         swapped: of.mean("swap_bytes"),
         kills: whole.growth("oom_kills"),
     })
+}
+
+/// How bytes brought back from swap are worked out, per second.
+pub(crate) fn swapped_in() -> Amount {
+    bytes(formula::rate("paging", &["swap_in"], Whose::All))
+}
+
+/// How the part of the disk reads is that brought back evicted pages: `Facts::refaulted_part`.
+pub(crate) fn refaulted_part() -> Formula {
+    let again = formula::rate("paging", &["refault_anon", "refault_file"], Whose::All);
+    part_again(
+        again,
+        formula::rate("paging", &["page_in_bytes"], Whose::All),
+    )
+}
+
+/// The same of a group, of what it or anybody read; what comes from a compressed swap in memory reads no disk.
+pub(crate) fn refaulted_part_of(group: EntityId) -> Formula {
+    let columns = ["refault_anon", "refault_file"];
+    let again = formula::rate("cgroup_memory", &columns, formula::one(group));
+    let read = formula::rate("paging", &["page_in_bytes"], Whose::All);
+    part_again(
+        again,
+        formula::most([read, formula::or_nothing(swapped_in())]),
+    )
+}
+
+/// Pages are counted when they are asked for, bytes when they arrive: never more than were read.
+fn part_again(pages: Amount, read: Amount) -> Formula {
+    let again = formula::least([bytes(pages), read.clone()]);
+    formula::part(again, read)
+}
+
+fn bytes(pages: Amount) -> Amount {
+    formula::product([formula::number(PAGE_BYTES), pages])
 }
 
 /// Sum of what is known; `None` when nothing is.

@@ -3,9 +3,10 @@
 //!
 //! Asked about one window after the other in the order of time, it reads each row of the thread once.
 
-use model::{Cursor, EntityId, LedgerClass, Meta, Timeline, Timestamp, Window};
+use model::{Cursor, EntityId, EntityKind, LedgerClass, Meta, Timeline, Timestamp, Window};
 
 use crate::ledger::Ledger;
+use crate::sessions::SESSIONS;
 use crate::thread_sample::ThreadSample;
 use crate::thread_times::{Counted, ThreadTimes};
 
@@ -17,7 +18,7 @@ pub(crate) struct Monitored<'a> {
     syscall: Option<Cursor<'a>>,
     event: Option<Cursor<'a>>,
     channel: Option<Cursor<'a>>,
-    /// What its process's session waits for.
+    /// What its session, or its process's, waits for.
     said: Option<Cursor<'a>>,
     thread_times: Option<ThreadTimes<'a>>,
     architecture: &'a str,
@@ -103,9 +104,17 @@ impl<'a> Monitored<'a> {
     pub(crate) fn new(timeline: &'a Timeline, meta: &'a Meta, thread: EntityId) -> Option<Self> {
         let of = |table, entity, column| Some(timeline.series(table, entity, column)?.cursor());
         let own = |column| of("thread", thread, column);
-        // Asked once a second by SQL, where the backend's memory may not be read.
+        // Asked once a second by SQL, where the backend's memory may not be read, or no server has it there.
         let record = timeline.entities.get(thread);
         let backend = record.and_then(|record| record.parent);
+        let mut sessions = SESSIONS.into_iter();
+        let said = sessions.find_map(|table| {
+            let served_by = match table.entity {
+                EntityKind::Thread => Some(thread),
+                _ => backend,
+            };
+            of(&table.name, served_by?, "wait_class")
+        });
         let architecture = meta.environment.get("machine.architecture");
         Some(Self {
             run: own("run_ns")?,
@@ -114,7 +123,7 @@ impl<'a> Monitored<'a> {
             syscall: own("syscall"),
             event: own("wait_event"),
             channel: own("wait_channel"),
-            said: backend.and_then(|backend| of("session", backend, "wait_class")),
+            said,
             thread_times: ThreadTimes::of(timeline, thread),
             architecture: architecture.map_or("", String::as_str),
         })

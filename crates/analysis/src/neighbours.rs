@@ -11,58 +11,63 @@ use crate::thresholds::CULPRIT;
 
 /// Who of the rest stands out.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Culprit {
+pub struct Culprit {
+    /// Its number in the recording.
+    pub id: EntityId,
     /// A control group where one stands for it, else the top of a process tree.
-    pub(crate) entity: Entity,
+    pub entity: Entity,
     /// CPU time, ns.
-    pub(crate) cpu_ns: f64,
+    pub cpu_ns: f64,
     /// Its part of what the rest did: of the target's waits for CPUs that the rest had, where that was
     /// told, else of the rest's CPU time.
-    pub(crate) part: f64,
+    pub part: f64,
+    /// Whether that was told by who had the CPUs.
+    pub is_by_delay: bool,
     /// Of a group, the process in it that did most.
-    pub(crate) foremost: Option<Entity>,
+    pub foremost: Option<Entity>,
 }
+
+/// Generations of processes that are followed.
+const MOST_ABOVE: usize = 64;
 
 /// One process of the rest.
 #[derive(Clone, Copy)]
 struct Used<'a> {
     process: &'a EntityRecord,
-    cpu_ns: f64,
-    /// What it is held against the others by.
+    /// What it is held against the others by: its CPU time, or how long it held up the target, ns.
     weight: f64,
 }
 
 /// CPU time of processes that are neither target, generator, dependency nor the recorder, ns.
 pub(crate) fn background_cpu_ns(scene: &Scene<'_>) -> f64 {
-    background(scene).iter().map(|used| used.cpu_ns).sum()
+    background(scene).iter().map(|used| used.weight).sum()
 }
 
 /// The smallest thing that holds at least the demanded part of what the rest did: a control group that
-/// does not hold the target, else the top of a process tree, else the busiest process.
+/// does not hold the target, else the top of a process tree; without one the tree that did most.
 ///
 /// `queued_ns` is how long the target's threads waited for CPUs that the rest had, where that was told.
 pub(crate) fn culprit(scene: &Scene<'_>, rest_ns: f64, queued_ns: f64) -> Option<Culprit> {
     let held = holding(scene, Role::Background);
     let sum = |used: &[Used<'_>]| used.iter().map(|it| it.weight).sum::<f64>();
-    let (used, all) = match sum(&held) {
-        sum if sum > 0.0 && queued_ns > 0.0 => (held, sum.max(queued_ns)),
-        _ => (background(scene), rest_ns.max(1.0)),
+    let by_delay = sum(&held);
+    let is_by_delay = by_delay > 0.0 && queued_ns > 0.0;
+    let (used, all) = match is_by_delay {
+        true => (held, by_delay.max(queued_ns)),
+        false => (background(scene), rest_ns.max(1.0)),
     };
-    let busiest = used
-        .iter()
-        .max_by(|a, b| a.weight.total_cmp(&b.weight))
-        .filter(|it| it.weight > 0.0)?;
     let enough = all * CULPRIT.value;
-    let chosen =
-        group_with(scene, &used, enough).or_else(|| tree_with(scene.timeline, &used, enough));
-    let (entity, (cpu_ns, weight), foremost) = chosen.unwrap_or_else(|| {
-        let own = (busiest.cpu_ns, busiest.weight);
-        (busiest.process.entity.clone(), own, None)
-    });
+    let chosen = group_with(scene, &used, enough).or_else(|| tree_with(scene, &used, enough));
+    let (id, weight, foremost) = chosen.filter(|it| it.1 > 0.0)?;
+    // Of whoever is in it, those too that held nobody up.
+    let under = background(scene).into_iter();
+    let under = under.filter(|it| is_under(scene.timeline, it.process, id));
     Some(Culprit {
-        entity,
-        cpu_ns,
+        id,
+        entity: scene.timeline.entities.get(id)?.entity.clone(),
+        cpu_ns: under.map(|it| it.weight).sum(),
         part: weight / all,
+        is_by_delay,
         foremost,
     })
 }
@@ -136,12 +141,8 @@ fn background<'a>(scene: &Scene<'a>) -> Vec<Used<'a>> {
     let processes = scene.roles.background.iter();
     processes
         .filter_map(|process| {
-            let cpu_ns = cpu_ns(scene.timeline, process.id, scene.window)?;
-            Some(Used {
-                process,
-                cpu_ns,
-                weight: cpu_ns,
-            })
+            let weight = cpu_ns(scene.timeline, process.id, scene.window)?;
+            Some(Used { process, weight })
         })
         .collect()
 }
@@ -154,7 +155,9 @@ fn holding<'a>(scene: &Scene<'a>, role: Role) -> Vec<Used<'a>> {
     };
     let processes = thread_times
         .entities()
-        .filter_map(|id| timeline.entities.get(id));
+        .filter_map(|id| timeline.entities.get(id))
+        // In a damaged recording somebody else may have rows there.
+        .filter(|record| record.entity.kind == EntityKind::Process);
     processes
         // Who became target or generator later was nobody's neighbour.
         .filter(|process| process.role == role)
@@ -162,7 +165,6 @@ fn holding<'a>(scene: &Scene<'a>, role: Role) -> Vec<Used<'a>> {
             let held_up = timeline.series("process_time", process.id, "delay_caused_ns")?;
             Some(Used {
                 process,
-                cpu_ns: cpu_ns(timeline, process.id, window).unwrap_or(0.0),
                 weight: held_up.growth(window)?.max(0.0),
             })
         })
@@ -187,68 +189,82 @@ fn stands(timeline: &Timeline, group: EntityId, own: &[EntityId]) -> bool {
     !own.contains(&group) && record.is_some_and(|record| record.entity.path != "/")
 }
 
-type Chosen = (Entity, (f64, f64), Option<Entity>);
+type Chosen = (EntityId, f64, Option<Entity>);
 
 fn group_with(scene: &Scene<'_>, used: &[Used<'_>], enough: f64) -> Option<Chosen> {
     let timeline = scene.timeline;
-    let mut sums: BTreeMap<EntityId, (f64, f64)> = BTreeMap::new();
+    let mut sums: BTreeMap<EntityId, f64> = BTreeMap::new();
     for own in used {
         if let Some(group) = own.process.group {
-            let sum = sums.entry(group).or_default();
-            *sum = (sum.0 + own.cpu_ns, sum.1 + own.weight);
+            *sums.entry(group).or_default() += own.weight;
         }
     }
     let own = own_groups(scene);
     let (group, sum) = sums
         .into_iter()
-        .filter(|(group, (_, weight))| *weight >= enough && !own.contains(group))
-        .max_by(|a, b| a.1.1.total_cmp(&b.1.1))
+        .filter(|(group, weight)| *weight >= enough && !own.contains(group))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(group, _)| stands(timeline, *group, &own))?;
     let inside = used.iter().filter(|it| it.process.group == Some(group));
     let foremost = inside.max_by(|a, b| a.weight.total_cmp(&b.weight));
-    Some((
-        timeline.entities.get(group)?.entity.clone(),
-        sum,
-        foremost.map(|it| it.process.entity.clone()),
-    ))
+    Some((group, sum, foremost.map(|it| it.process.entity.clone())))
 }
 
-fn tree_with(timeline: &Timeline, used: &[Used<'_>], enough: f64) -> Option<Chosen> {
-    let mut sums: BTreeMap<EntityId, ((f64, f64), u32)> = BTreeMap::new();
+/// The top of a process tree. Whom target or generator descend from holds what everybody does, and explains nothing: then
+/// the one below under which most was done.
+fn tree_with(scene: &Scene<'_>, used: &[Used<'_>], enough: f64) -> Option<Chosen> {
+    let timeline = scene.timeline;
+    let mut sums: BTreeMap<EntityId, f64> = BTreeMap::new();
     for own in used {
-        let mut above = Some(own.process.id);
-        let mut height = 0;
-        while let Some(record) = above
-            .and_then(|id| timeline.entities.get(id))
-            .filter(|record| record.role == Role::Background)
-        {
-            let sum = &mut sums.entry(record.id).or_default().0;
-            *sum = (sum.0 + own.cpu_ns, sum.1 + own.weight);
-            height += 1;
-            // A damaged recording may hold a circle.
-            above = record.parent.filter(|_| height < 64);
+        for above in line_of(timeline, own.process) {
+            *sums.entry(above.id).or_default() += own.weight;
         }
     }
-    for (id, sum) in &mut sums {
-        sum.1 = depth(timeline, *id);
+    let own = [&scene.roles.target, &scene.roles.generator];
+    for process in own.into_iter().flat_map(|it| &it.processes) {
+        for above in above(timeline, process) {
+            sums.remove(&above.id);
+        }
     }
-    // The deepest that still holds enough; init and the like hold everything and explain nothing.
-    let (id, (sum, _)) = sums
-        .into_iter()
-        .filter(|(_, ((_, weight), _))| *weight >= enough)
-        .max_by_key(|(id, (_, depth))| (*depth, *id))?;
-    Some((timeline.entities.get(id)?.entity.clone(), sum, None))
+    // The deepest that still holds enough.
+    let trees = sums
+        .iter()
+        .map(|(id, sum)| (*id, *sum, depth(timeline, *id)));
+    let holds = trees.clone().filter(|(_, sum, _)| *sum >= enough);
+    let deepest = holds.max_by_key(|(id, _, depth)| (*depth, *id));
+    let most = trees.max_by(|a, b| a.1.total_cmp(&b.1).then(a.2.cmp(&b.2)).then(a.0.cmp(&b.0)));
+    let (id, sum, _) = deepest.or(most)?;
+    Some((id, sum, None))
 }
 
-fn depth(timeline: &Timeline, id: EntityId) -> u32 {
-    let mut depth = 0;
-    let mut above = timeline.entities.get(id).and_then(|record| record.parent);
-    while let Some(record) = above
-        .and_then(|id| timeline.entities.get(id))
-        .filter(|_| depth < 64)
-    {
-        depth += 1;
-        above = record.parent;
-    }
-    depth
+/// Those that a process descends from, the nearest first.
+fn above<'a>(
+    timeline: &'a Timeline,
+    process: &EntityRecord,
+) -> impl Iterator<Item = &'a EntityRecord> + use<'a> {
+    let get = |id| timeline.entities.get(id);
+    let first = process.parent.and_then(get);
+    // A damaged recording may hold a circle.
+    std::iter::successors(first, move |it| it.parent.and_then(get)).take(MOST_ABOVE)
+}
+
+/// A background process and those above it, up to the first that is none.
+fn line_of<'a>(
+    timeline: &'a Timeline,
+    process: &'a EntityRecord,
+) -> impl Iterator<Item = &'a EntityRecord> {
+    let line = std::iter::once(process).chain(above(timeline, process));
+    line.take_while(|it| it.role == Role::Background)
+}
+
+fn depth(timeline: &Timeline, id: EntityId) -> usize {
+    let record = timeline.entities.get(id);
+    record.map_or(0, |it| above(timeline, it).count())
+}
+
+/// Whether a background process is in a control group, or is a process or below it.
+pub(crate) fn is_under(timeline: &Timeline, process: &EntityRecord, top: EntityId) -> bool {
+    let groups = [process.group, process.io_group];
+    let mut line = line_of(timeline, process);
+    process.role == Role::Background && (groups.contains(&Some(top)) || line.any(|it| it.id == top))
 }

@@ -7,40 +7,44 @@ use crate::stats::ratio;
 
 /// The network over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Network {
+pub struct Network {
     /// Connections between generator and target, or of the target where no generator is known.
-    pub(crate) path: Option<Path>,
+    pub path: Option<Path>,
     /// Part of all TCP segments sent that were sent again.
-    pub(crate) retransmitted: Option<f64>,
+    pub retransmitted: Option<f64>,
     /// TCP segments sent by anybody.
-    pub(crate) sent: Option<f64>,
+    pub sent: Option<f64>,
     /// Connections that came and found the listener's queue full.
-    pub(crate) overflows: Option<f64>,
+    pub overflows: Option<f64>,
     /// Packets that CPUs dropped because their queue of arrivals was full.
-    pub(crate) softnet_drops: Option<Drops>,
+    pub softnet_drops: Option<Drops>,
     /// The interface that dropped most, and how many.
-    pub(crate) interface_drops: Option<(Entity, Drops)>,
+    pub interface_drops: Option<(EntityId, Entity, Drops)>,
 }
 
 /// Packets that were dropped.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Drops {
-    pub(crate) per_second: f64,
+pub struct Drops {
+    /// How many.
+    pub per_second: f64,
     /// Their part of all packets; `None` where those were not recorded.
-    pub(crate) part: Option<f64>,
+    pub part: Option<f64>,
 }
 
 /// The way between generator and target.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Path {
+pub struct Path {
+    /// Whose connections they are.
+    pub role: Role,
     /// The connection with the longest round trip.
-    pub(crate) entity: Entity,
-    pub(crate) connections: u32,
+    pub entity: Entity,
+    /// How many there are.
+    pub connections: u32,
     /// Mean over connections of the least round trip that each saw, ns, by the segments that each
     /// sent: free of delayed acknowledgements, which lengthen the mean one, and of who is only connected.
-    pub(crate) rtt_ns: f64,
+    pub rtt_ns: f64,
     /// Part of the segments sent that were sent again.
-    pub(crate) retransmitted: Option<f64>,
+    pub retransmitted: Option<f64>,
 }
 
 pub(crate) fn network(timeline: &Timeline, window: Window) -> Network {
@@ -74,9 +78,11 @@ fn path(timeline: &Timeline, window: Window) -> Option<Path> {
         let held: Vec<(EntityId, bool)> = tcp
             .entities()
             .filter_map(|connection| {
-                let holder = timeline.entities.get(connection)?.parent?;
-                let holder = timeline.entities.get(holder)?;
-                (holder.role == role).then_some((connection, holder.serving))
+                let record = timeline.entities.get(connection)?;
+                let holder = timeline.entities.get(record.parent?)?;
+                // In a damaged recording somebody else may have rows there.
+                let is_one = record.entity.kind == EntityKind::Connection;
+                (is_one && holder.role == role).then_some((connection, holder.serving))
             })
             .collect();
         // A replica's way is not the clients'.
@@ -88,10 +94,10 @@ fn path(timeline: &Timeline, window: Window) -> Option<Path> {
     };
     // Both ends tell the same of a connection on this machine: the serving one is enough.
     let of_target = of_role(Role::Target);
-    let connections = if of_target.is_empty() {
-        of_role(Role::Generator)
+    let (role, connections) = if of_target.is_empty() {
+        (Role::Generator, of_role(Role::Generator))
     } else {
-        of_target
+        (Role::Target, of_target)
     };
     let mut trips: Vec<(EntityId, f64, f64)> = Vec::new();
     let (mut again, mut sent) = (0.0, 0.0);
@@ -99,7 +105,7 @@ fn path(timeline: &Timeline, window: Window) -> Option<Path> {
         let of = Of::new(timeline, "connection", id, window);
         let segments = of.growth("segments_out");
         let trip = of.last("rtt_min_ns");
-        trips.extend(trip.map(|ns| (id, ns, segments.unwrap_or(0.0))));
+        trips.extend(trip.map(|ns| (id, ns, segments.unwrap_or(0.0).max(0.0))));
         if let Some((more, segments)) = of.growth("retransmitted_segments").zip(segments) {
             again += more;
             sent += segments;
@@ -115,6 +121,7 @@ fn path(timeline: &Timeline, window: Window) -> Option<Path> {
     let segments: f64 = trips.iter().map(|(_, _, segments)| segments).sum();
     let weighed: f64 = trips.iter().map(|(_, ns, segments)| ns * segments).sum();
     Some(Path {
+        role,
         entity: timeline.entities.get(longest)?.entity.clone(),
         connections: trips.len() as u32,
         rtt_ns: ratio(weighed, segments)?,
@@ -136,14 +143,15 @@ fn softnet_drops(timeline: &Timeline, window: Window) -> Option<Drops> {
     Some(drops(sum("dropped")?, sum("processed")))
 }
 
-fn interface_drops(timeline: &Timeline, window: Window) -> Option<(Entity, Drops)> {
+fn interface_drops(timeline: &Timeline, window: Window) -> Option<(EntityId, Entity, Drops)> {
     let interfaces = timeline.entities.of_kind(EntityKind::Interface);
     let all = interfaces.filter_map(|interface| {
         let of = Of::new(timeline, "network", interface.id, window);
         let dropped = of.rate("rx_drops")? + of.rate("tx_drops")?;
         let packets = of.rate("rx_packets").zip(of.rate("tx_packets"));
         let taken = packets.map(|(received, sent)| received + sent);
-        Some((interface.entity.clone(), drops(dropped, taken)))
+        let drops = drops(dropped, taken);
+        Some((interface.id, interface.entity.clone(), drops))
     });
-    all.max_by(|a, b| a.1.per_second.total_cmp(&b.1.per_second))
+    all.max_by(|a, b| a.2.per_second.total_cmp(&b.2.per_second))
 }

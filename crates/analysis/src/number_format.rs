@@ -16,6 +16,14 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A gain as a percentage, rounded to three digits since it is an estimate: `50 %`, `6,160 %`.
+pub fn gain(share: f64) -> String {
+    match share < 10.0 {
+        true => percent(share),
+        false => format!("{} %", bound(share * 100.0)),
+    }
+}
+
 /// A whole number with thousands apart: `20,928`.
 pub fn integer(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
@@ -111,6 +119,23 @@ pub fn count(number: u32, unit: &str) -> String {
     }
 }
 
+/// How many calls a request makes on average, and of what length each: `1 call of 20.1 ms`, `2.43 calls of 3.20 ms`,
+/// `1 call of 1.25 s per 30.0 requests`.
+pub fn calls_in_words(per_request: f64, each_ns: f64) -> String {
+    /// What is as near to a whole number as this is that number: some calls are answered beyond the window.
+    const NEAR: f64 = 0.02;
+    let each = duration(each_ns);
+    let whole = per_request.round();
+    match (per_request - whole).abs() <= NEAR * per_request {
+        true if whole == 1.0 => format!("1 call of {each}"),
+        true => format!("{} calls of {each}", integer(whole)),
+        false if per_request < 1.0 => {
+            format!("1 call of {each} per {} requests", bound(1.0 / per_request))
+        }
+        false => format!("{} calls of {each}", bound(per_request)),
+    }
+}
+
 /// The CPUs as a subject with its verb: `the CPU was`, `both CPUs were`, `all 8 CPUs were`.
 pub fn cpus_were(number: u32) -> String {
     match number {
@@ -161,8 +186,21 @@ mod tests {
             ["0.423 ms", "2.61 ms", "1.25 s", "87.0 us", "0"]
         );
         assert_eq!(bound(31_653.0), "31,700");
+        assert_eq!(
+            [0.504, 9.99, 61.562].map(gain),
+            ["50 %", "999 %", "6,160 %"]
+        );
         assert_eq!(count(10, "backend"), "10 backends");
         assert_eq!(count(2, "process"), "2 processes");
+        assert_eq!(
+            [0.99, 3.01, 0.032, 12.6].map(|number| calls_in_words(number, 2e6)),
+            [
+                "1 call of 2.00 ms",
+                "3 calls of 2.00 ms",
+                "1 call of 2.00 ms per 31.2 requests",
+                "12.6 calls of 2.00 ms"
+            ]
+        );
         assert_eq!(next_cpu(2), "a third CPU");
         assert_eq!(next_cpu(64), "one CPU more (65)");
         assert_eq!(percent(f64::NAN), "unknown");

@@ -19,6 +19,7 @@ use crate::cpus::effective_cpus;
 use crate::ledger::{self, Ledger};
 use crate::monitored::{Measured, Monitored};
 use crate::scene::{Roles, Scene, Scope};
+use crate::serving::{Answering, Sleeps};
 use crate::thresholds::SYNCED;
 use crate::workload_metrics;
 
@@ -67,6 +68,7 @@ pub struct LedgerOverTime<'a> {
     meta: &'a Meta,
     edges: &'a [Timestamp],
     idle: BTreeSet<EntityId>,
+    answering: Answering,
     /// The threads that answer requests.
     serving: BTreeSet<EntityId>,
     /// The target's groups where CPU is limited.
@@ -101,6 +103,7 @@ impl<'a> LedgerOverTime<'a> {
         let roles = Roles::new(timeline, meta);
         let scene = Scene::new(&roles, timeline.window, Scope::Run);
         let cpus = effective_cpus(&scene);
+        let answering = scene.answering;
         let mut idle = scene.target_idle;
         idle.extend(scene.generator_idle);
         Self {
@@ -108,6 +111,7 @@ impl<'a> LedgerOverTime<'a> {
             meta,
             edges,
             idle,
+            answering,
             serving: roles.target.serving.into_iter().collect(),
             groups: roles.cpu_groups.all,
             cpus,
@@ -158,14 +162,26 @@ impl<'a> LedgerOverTime<'a> {
         move_back(&mut measured);
         see_everywhere(&mut measured);
         let rests = self.idle.contains(&thread);
-        let ledgers = measured.iter().map(|measured| {
+        let bins = self.edges[first..].windows(2);
+        let bins = bins.map(|pair| Window::new(pair[0], pair[1]));
+        let mut sleeps = self.sleeps(thread);
+        let ledgers = measured.iter().zip(bins).map(|(measured, bin)| {
             let mut ledger = measured.ledger();
+            if let Some(sleeps) = &mut sleeps {
+                ledger.set_aside_each(&sleeps.outside(bin));
+            }
             if rests {
                 ledger.reclassify_idle();
             }
             ledger
         });
         Some((first, ledgers.collect()))
+    }
+
+    /// What is known of a target thread's sleeps inside and outside of requests.
+    fn sleeps(&self, thread: EntityId) -> Option<Sleeps<'a>> {
+        let is_told = self.answering == Answering::Itself && self.serving.contains(&thread);
+        is_told.then(|| Sleeps::of(self.timeline, thread))?
     }
 
     /// What is worked out for the serving threads together: over the workload's own intervals or over

@@ -1,14 +1,12 @@
 //! Mean pressure of the machine and of the target, from differences of the totals: of its group, or of its
 //! processes where it has no group of its own.
 
-use model::{EntityRecord, Pressure, Resource, StallKind, Timeline};
+use model::{EntityRecord, Pressure, Resource, StallKind, Timeline, Window};
 use sensors::stall::PROCESS_PRESSURE;
 
 use crate::scene::Scene;
 
 pub(crate) fn pressure(scene: &Scene<'_>) -> Vec<Pressure> {
-    /// The kernel's own averaging period: how often the files are read.
-    const FOLD_NS: i64 = 2_000_000_000;
     let (timeline, window) = (scene.timeline, scene.window);
     let processes = &scene.roles.target.processes;
     let target = processes.iter().find(|process| process.serving);
@@ -22,22 +20,37 @@ pub(crate) fn pressure(scene: &Scene<'_>) -> Vec<Pressure> {
     let machine = timeline.entities.machine();
     let machine = machine.map(|machine| ("pressure", machine));
     let own = group.or_else(|| Some((PROCESS_PRESSURE.name.as_ref(), service(timeline, target?)?)));
+    let both = machine.into_iter().chain(own);
+    both.flat_map(|(table, record)| of_record(timeline, table, record, window))
+        .collect()
+}
+
+/// Mean pressure of a control group.
+pub(crate) fn of_group(timeline: &Timeline, group: &EntityRecord, window: Window) -> Vec<Pressure> {
+    of_record(timeline, "cgroup_pressure", group, window)
+}
+
+fn of_record(
+    timeline: &Timeline,
+    table: &str,
+    record: &EntityRecord,
+    window: Window,
+) -> Vec<Pressure> {
+    /// The kernel's own averaging period: how often the files are read.
+    const FOLD_NS: i64 = 2_000_000_000;
     let mut all = Vec::new();
-    for (table, record) in machine.into_iter().chain(own) {
-        for resource in Resource::ALL {
-            for (kind, word) in [(StallKind::Some, "some"), (StallKind::Full, "full")] {
-                let column = format!("{}_{word}_ns", resource.word());
-                let share = timeline
-                    .series(table, record.id, &column)
-                    .and_then(|series| series.rate(window));
-                all.extend(share.map(|rate| Pressure {
-                    entity: record.entity.clone(),
-                    resource,
-                    kind,
-                    share: rate / 1e9,
-                    fold_ns: FOLD_NS,
-                }));
-            }
+    for resource in Resource::ALL {
+        for (kind, word) in [(StallKind::Some, "some"), (StallKind::Full, "full")] {
+            let column = format!("{}_{word}_ns", resource.word());
+            let series = timeline.series(table, record.id, &column);
+            let rate = series.and_then(|series| series.rate(window));
+            all.extend(rate.map(|rate| Pressure {
+                entity: record.entity.clone(),
+                resource,
+                kind,
+                share: rate / 1e9,
+                fold_ns: FOLD_NS,
+            }));
         }
     }
     all

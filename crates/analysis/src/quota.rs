@@ -6,16 +6,19 @@ use crate::scene::Scene;
 
 /// The CPU limit that held the target back most.
 #[derive(Clone, Debug)]
-pub(crate) struct Quota {
-    pub(crate) group: Entity,
+pub struct Quota {
+    /// The group's number in the recording.
+    pub id: EntityId,
+    /// The control group with the limit.
+    pub group: Entity,
     /// Part of the quota periods in which it ran out.
-    pub(crate) throttled_periods: f64,
+    pub throttled_periods: f64,
     /// Part of the window for which its queues were held back, per CPU.
-    pub(crate) throttled_time: f64,
+    pub throttled_time: f64,
     /// CPUs that the quota allows.
-    pub(crate) cpus: Option<f64>,
+    pub cpus: Option<f64>,
     /// CPUs that the group used.
-    pub(crate) used_cpus: Option<f64>,
+    pub used_cpus: Option<f64>,
 }
 
 /// The limit, of the groups that hold processes of the target or are above them.
@@ -40,6 +43,7 @@ pub(crate) fn quota(scene: &Scene<'_>, cpus: u32) -> Option<Quota> {
             .and_then(|series| series.gauge_at(window.end))
     };
     Some(Quota {
+        id: group,
         group: timeline.entities.get(group)?.entity.clone(),
         throttled_periods: if periods > 0.0 {
             rate(group, "throttled_periods").unwrap_or(0.0) / periods

@@ -370,7 +370,7 @@ fn longest_ns(timeline: &Timeline, connections: &[EntityId], window: Window) -> 
     below.map_or(0.0, |it| bounds[it].0)
 }
 
-/// Quantiles of the requests in a window, at one end; their highest is not known.
+/// Quantiles of the requests in a window, at one end, and the highest.
 pub(crate) fn quantiles(timeline: &Timeline, end: End, window: Window) -> Vec<Quantile> {
     let Some(times) = end.over(timeline, window) else {
         return Vec::new();
@@ -390,7 +390,13 @@ pub(crate) fn quantiles(timeline: &Timeline, end: End, window: Window) -> Vec<Qu
             at_least: age_ns.is_some_and(|age_ns| value > 0.75 * age_ns),
         })
     };
-    known.filter_map(quantile).collect()
+    let mut quantiles: Vec<Quantile> = known.filter_map(&quantile).collect();
+    // Long ones were all timed; of shorter ones it is the highest of a sample.
+    quantiles.extend(quantile(1.0).map(|highest| Quantile {
+        sampled: sampled.filter(|_| highest.value <= LONG_NS as f64),
+        ..highest
+    }));
+    quantiles
 }
 
 /// What was open when the recording ended, where the window ends with it.

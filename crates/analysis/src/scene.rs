@@ -9,10 +9,11 @@ use model::{EntityId, EntityKind, EntityRecord, Meta, Role, Timeline, Window};
 
 use crate::groups::Groups;
 use crate::idle::idle_threads;
+use crate::serving::{self, Answering, Sleeps};
 use crate::workload_metrics::{self, Bin, Source};
 
 /// Who is who in a recording.
-pub(crate) struct Roles<'a> {
+pub struct Roles<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) meta: &'a Meta,
     /// The workload's intervals, in the order of their ends.
@@ -33,18 +34,27 @@ pub(crate) struct Roles<'a> {
     pub(crate) memory_groups: Groups,
 }
 
+/// The threads of target and generator that are known to serve requests; none where none is.
+pub fn serving_threads(timeline: &Timeline, meta: &Meta) -> BTreeSet<EntityId> {
+    let roles = Roles::new(timeline, meta);
+    let threads = roles.target.threads.iter().chain(&roles.generator.threads);
+    let serving = threads.filter(|(_, serving)| *serving);
+    serving.map(|(thread, _)| *thread).collect()
+}
+
 /// Processes and threads of one role.
 #[derive(Default)]
 pub(crate) struct Members<'a> {
     pub(crate) processes: Vec<&'a EntityRecord>,
-    /// Threads, each with whether its process serves.
+    /// Threads, each with whether it is known to serve requests.
     pub(crate) threads: Vec<(EntityId, bool)>,
     /// The threads that serve requests; all of them where none is known to.
     pub(crate) serving: Vec<EntityId>,
 }
 
 impl<'a> Roles<'a> {
-    pub(crate) fn new(timeline: &'a Timeline, meta: &'a Meta) -> Self {
+    /// Looks through the entities and the workload's intervals once.
+    pub fn new(timeline: &'a Timeline, meta: &'a Meta) -> Self {
         let (mut target, mut generator) = (Members::default(), Members::default());
         let (mut dependency, mut background) = (Members::default(), Vec::new());
         for record in timeline.entities.iter() {
@@ -63,8 +73,8 @@ impl<'a> Roles<'a> {
                 _ => {}
             }
         }
-        target.find_serving();
-        generator.find_serving();
+        target.find_serving(|threads| serving::at_requests(timeline, threads));
+        generator.find_serving(|threads| threads);
         let groups = |of: fn(&EntityRecord) -> Option<EntityId>| {
             Groups::of(timeline, target.processes.iter().filter_map(|it| of(it)))
         };
@@ -100,37 +110,55 @@ impl<'a> Members<'a> {
         }
     }
 
-    fn find_serving(&mut self) {
+    /// Threads of processes that serve, as far as `at_requests` leaves them.
+    fn find_serving(&mut self, at_requests: impl FnOnce(Vec<EntityId>) -> Vec<EntityId>) {
         let any_serving = self.threads.iter().any(|(_, serving)| *serving);
         let serving = self.threads.iter();
         let serving = serving.filter(|(_, serving)| *serving || !any_serving);
-        self.serving = serving.map(|(thread, _)| *thread).collect();
+        let serving: Vec<EntityId> = serving.map(|(thread, _)| *thread).collect();
+        let all = serving.len();
+        self.serving = at_requests(serving);
+        if any_serving || self.serving.len() < all {
+            let known: BTreeSet<EntityId> = self.serving.iter().copied().collect();
+            for (thread, serves) in &mut self.threads {
+                *serves = known.contains(thread);
+            }
+        }
     }
 }
 
 /// Whether the whole run is judged, or one of its phases: then what is not known to have happened in
 /// the phase does not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Scope {
+pub enum Scope {
+    /// The whole run.
     Run,
+    /// One of its phases.
     Phase,
 }
 
 /// A recording over one window.
-pub(crate) struct Scene<'a> {
+pub struct Scene<'a> {
     pub(crate) roles: &'a Roles<'a>,
-    pub(crate) timeline: &'a Timeline,
-    pub(crate) meta: &'a Meta,
-    pub(crate) window: Window,
-    pub(crate) scope: Scope,
+    /// The recording.
+    pub timeline: &'a Timeline,
+    /// The run's description.
+    pub meta: &'a Meta,
+    /// What is measured.
+    pub window: Window,
+    /// Whether that stands for the run.
+    pub scope: Scope,
     /// The target's serving threads that had nothing to do.
     pub(crate) target_idle: BTreeSet<EntityId>,
     /// The same of the generator.
     pub(crate) generator_idle: BTreeSet<EntityId>,
+    /// Who answers the requests that the target's threads read.
+    pub(crate) answering: Answering,
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(roles: &'a Roles<'a>, window: Window, scope: Scope) -> Self {
+    /// A window of a recording that is prepared (`analysis::prepare`).
+    pub fn new(roles: &'a Roles<'a>, window: Window, scope: Scope) -> Self {
         let timeline = roles.timeline;
         Self {
             roles,
@@ -140,6 +168,7 @@ impl<'a> Scene<'a> {
             scope,
             target_idle: idle_threads(timeline, &roles.target.serving, window),
             generator_idle: idle_threads(timeline, &roles.generator.serving, window),
+            answering: Answering::of(timeline, &roles.target.serving, window),
         }
     }
 
@@ -148,6 +177,14 @@ impl<'a> Scene<'a> {
         match role {
             Role::Target => &self.target_idle,
             _ => &self.generator_idle,
+        }
+    }
+
+    /// What is known of a target thread's sleeps inside and outside of requests.
+    pub(crate) fn sleeps(&self, thread: EntityId) -> Option<Sleeps<'a>> {
+        match self.answering {
+            Answering::Itself => Sleeps::of(self.timeline, thread),
+            Answering::Unknown | Answering::Others => None,
         }
     }
 

@@ -1,51 +1,108 @@
-//! What PostgreSQL says of its sessions: who holds up whom, and how full it is.
+//! What databases report about their sessions: who holds up whom, and how full they are; and poolers about their clients.
+//!
+//! A session is a process in PostgreSQL and a thread in MySQL and MariaDB; the columns are the same.
 
 use std::collections::BTreeMap;
 
-use model::{Entity, EntityId, EntityKind, Timeline, Window};
+use model::{Entity, EntityId, EntityKind, Table, Timeline, Window};
+use sensors::{mysql, postgres};
 
 use crate::measure::Of;
+use crate::poolers::{self, Pooler};
 
-/// Sessions over the window; everything is empty without `--postgres`.
+/// Tables of sessions, each about a process or a thread that serves one.
+pub(crate) const SESSIONS: [&Table; 2] = [&postgres::SESSION, &mysql::SESSION];
+/// Tables with the number of sessions and how many are allowed.
+const SERVERS: [&Table; 2] = [&postgres::DATABASE, &mysql::MYSQL];
+
+/// Sessions over the window; everything is empty without `--postgres`, `--mysql` and `--pgbouncer`.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Sessions {
-    /// Who blocked others for most of the time, with its part of all blocked time.
-    pub(crate) blocker: Option<(Entity, f64)>,
+pub struct Sessions {
+    /// Who blocked others for most of the time.
+    pub blocker: Option<Blocker>,
     /// Sessions on average, and how many it allows.
-    pub(crate) used: Option<(f64, f64)>,
+    pub used: Option<Used>,
+    /// The pooler behind which clients waited longest.
+    pub pooler: Option<Pooler>,
+}
+
+/// A session that blocked others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Blocker {
+    /// The process or thread that serves it.
+    pub entity: Entity,
+    /// Its part of all blocked time.
+    pub part: f64,
+    /// The table that tells it.
+    pub table: &'static Table,
+}
+
+/// How full a server is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Used {
+    /// Its number in the recording.
+    pub server: EntityId,
+    /// The table that tells it.
+    pub table: &'static Table,
+    /// Sessions on average.
+    pub sessions: f64,
+    /// How many it allows; more than 0.
+    pub allowed: f64,
+}
+
+impl Used {
+    /// The part of those that it allows; not a number where none is allowed.
+    pub fn part(&self) -> f64 {
+        self.sessions / self.allowed
+    }
 }
 
 pub(crate) fn sessions(timeline: &Timeline, window: Window) -> Sessions {
     Sessions {
         blocker: blocker(timeline, window),
         used: used(timeline, window),
+        pooler: poolers::fullest(timeline, window),
     }
 }
 
-fn blocker(timeline: &Timeline, window: Window) -> Option<(Entity, f64)> {
-    let mut seen: BTreeMap<EntityId, f64> = BTreeMap::new();
-    for session in timeline.entities.of_kind(EntityKind::Process) {
-        let Some(series) = timeline.series("session", session.id, "blocked_by") else {
-            continue;
-        };
-        // A row per look: those of a session that nobody blocks have no value.
-        for (_, by) in series.values_in(window) {
-            if let Ok(by) = u32::try_from(by) {
-                *seen.entry(EntityId(by)).or_default() += 1.0;
+fn blocker(timeline: &Timeline, window: Window) -> Option<Blocker> {
+    let mut seen: BTreeMap<EntityId, (f64, &'static Table)> = BTreeMap::new();
+    for table in SESSIONS {
+        for session in timeline.entities.of_kind(table.entity) {
+            let Some(series) = timeline.series(&table.name, session.id, "blocked_by") else {
+                continue;
+            };
+            // A row per look: those of a session that nobody blocks have no value.
+            for (_, by) in series.values_in(window) {
+                if let Ok(by) = u32::try_from(by) {
+                    seen.entry(EntityId(by)).or_insert((0.0, table)).0 += 1.0;
+                }
             }
         }
     }
-    let all: f64 = seen.values().sum();
-    let (id, times) = seen.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some((timeline.entities.get(id)?.entity.clone(), times / all))
+    let all: f64 = seen.values().map(|(times, _)| times).sum();
+    let most = seen.into_iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    let (id, (times, table)) = most?;
+    Some(Blocker {
+        entity: timeline.entities.get(id)?.entity.clone(),
+        part: times / all,
+        table,
+    })
 }
 
-fn used(timeline: &Timeline, window: Window) -> Option<(f64, f64)> {
-    let servers = timeline.entities.of_kind(EntityKind::Process);
-    let all = servers.filter_map(|server| {
-        let of = Of::new(timeline, "database", server.id, window);
-        let limit = of.last("sessions_limit").filter(|limit| *limit > 0.0)?;
-        Some((of.mean("sessions")?, limit))
+fn used(timeline: &Timeline, window: Window) -> Option<Used> {
+    let servers = SERVERS.into_iter().flat_map(|table| {
+        let processes = timeline.entities.of_kind(EntityKind::Process);
+        processes.map(move |server| (table, server.id))
     });
-    all.max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)))
+    let all = servers.filter_map(|(table, server)| {
+        let of = Of::new(timeline, &table.name, server, window);
+        Some(Used {
+            server,
+            table,
+            allowed: of.last("sessions_limit").filter(|limit| *limit > 0.0)?,
+            sessions: of.mean("sessions")?,
+        })
+    });
+    all.max_by(|a, b| a.part().total_cmp(&b.part()))
 }

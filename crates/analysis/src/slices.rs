@@ -85,6 +85,7 @@ impl Slicing<'_> {
             let Some(known) = monitored.known() else {
                 continue;
             };
+            let mut sleeps = scene.sleeps(*thread);
             // In the order of their ends; where they begin is only known to that far before.
             let up_to = |end| pieces.partition_point(|(piece, _)| piece.end <= end);
             let first = up_to(known.start);
@@ -92,6 +93,9 @@ impl Slicing<'_> {
             let lived = first..up_to(known.end + longest).max(first);
             for ((piece, _), ledger) in pieces[lived.clone()].iter().zip(&mut ledgers[lived]) {
                 if let Some(mut own) = monitored.ledger(*piece) {
+                    if let Some(sleeps) = &mut sleeps {
+                        own.set_aside_each(&sleeps.outside(*piece));
+                    }
                     if scene.target_idle.contains(thread) {
                         own.reclassify_idle();
                     }
@@ -103,7 +107,9 @@ impl Slicing<'_> {
         let counted = ledgers.iter().any(is_counted);
         let pieces = pieces.into_iter().zip(ledgers);
         pieces
-            .filter_map(|(piece, ledger)| self.slice(piece, ledger, counted))
+            .filter_map(|((window, response_ns), ledger)| {
+                self.slice(window, response_ns, ledger, counted)
+            })
             .collect()
     }
 
@@ -135,7 +141,8 @@ impl Slicing<'_> {
 
     fn slice(
         &self,
-        (window, response_ns): (Window, Option<f64>),
+        window: Window,
+        response_ns: Option<f64>,
         mut ledger: Ledger,
         quota_counted: bool,
     ) -> Option<Slice> {

@@ -4,23 +4,30 @@ use std::collections::BTreeMap;
 
 use model::{Entity, EntityId, EntityKind, EntityRecord, LedgerClass, Role, Timeline, Window};
 
+use sensors::mysql;
+
 use crate::coverage;
 use crate::ledger::Ledger;
 use crate::monitored::Monitored;
 use crate::scene::{Members, Scene};
 use crate::thread_times::ShortLived;
+use crate::wake_ups::CpuWaits;
 
 /// Target or generator.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject {
-    pub(crate) role: Role,
-    pub(crate) entity: Entity,
+pub struct Subject {
+    /// Which of the two.
+    pub role: Role,
+    /// Its first process.
+    pub entity: Entity,
     /// What a person calls it.
-    pub(crate) name: String,
-    pub(crate) found_by: String,
-    pub(crate) unit: String,
+    pub name: String,
+    /// How it was found, in words.
+    pub found_by: String,
+    /// The service, container or command that it is.
+    pub unit: String,
     /// Processes that hold a connection of the generator.
-    pub(crate) serving: u32,
+    pub serving: u32,
     /// All of its threads.
     pub(crate) ledger: Ledger,
     /// Those that serve requests; all when none is known to.
@@ -28,26 +35,33 @@ pub(crate) struct Subject {
     /// Of those, the ones that serve what stands in line at its sockets: who runs so little beside the busiest helps
     /// it, or looks after something else.
     pub(crate) line_ledger: Ledger,
+    /// Those threads.
+    pub(crate) line_threads: Vec<EntityId>,
+    /// Waits of those that serve for a CPU.
+    pub(crate) cpu_waits: CpuWaits,
     /// CPU time, with that of threads which came or went between two looks, ns.
-    pub(crate) cpu_ns: f64,
+    pub cpu_ns: f64,
     /// Part of its life that the busiest thread was on a CPU.
-    pub(crate) busiest: f64,
+    pub busiest: f64,
     /// Part of its life that it was on a CPU or waited for one.
-    pub(crate) busiest_works: f64,
+    pub busiest_works: f64,
+    /// How long it was on a CPU, ns.
+    pub busiest_ns: f64,
     /// That thread, and whether it serves requests, as far as any is known to.
-    pub(crate) busiest_thread: Option<EntityId>,
-    pub(crate) busiest_serves: bool,
+    pub busiest_thread: Option<EntityId>,
+    /// Whether it serves requests, as far as any is known to.
+    pub busiest_serves: bool,
     /// Whether any serving thread's own word for what it waits for was read, and the kernel function
     /// that it waits in.
     pub(crate) waits_named: Named,
     /// Threads that were on a CPU for nearly as long as the busiest, itself included.
-    pub(crate) hot_threads: u32,
+    pub hot_threads: u32,
     /// Threads that did at least a hundredth of what the busiest did.
-    pub(crate) active_threads: u32,
+    pub active_threads: u32,
     /// Part of their lives that those were on a CPU, and waiting for one.
-    pub(crate) active: (f64, f64),
+    pub active: (f64, f64),
     /// Part of their lives that those waited for input, where that was counted.
-    pub(crate) active_input: Option<f64>,
+    pub active_input: Option<f64>,
 }
 
 impl Subject {
@@ -79,6 +93,7 @@ pub(crate) fn subject(scene: &Scene<'_>, role: Role) -> Option<Subject> {
         coverage::off_part(timeline, window).is_some(),
     );
     subject.cpu_ns = cpu_ns(timeline, &ledgers, window);
+    subject.cpu_waits = CpuWaits::of(timeline, &scene.roles.of(role).serving, window);
     subject.waits_named = named(timeline, &ledgers, window);
     subject.serving = serving_processes(scene.roles.of(role), window);
     Some(subject)
@@ -94,7 +109,8 @@ fn named_subject(scene: &Scene<'_>, role: Role) -> Option<Subject> {
         .collect();
     let first = targets.first()?;
     let record = first.root.and_then(|root| timeline.entities.get(root));
-    let name = record.map_or_else(|| first.name.clone(), |record| record.entity.name.clone());
+    // What people call it: a container, or a command behind `timeout`.
+    let name = first.name.clone();
     Some(Subject {
         role,
         entity: record.map_or_else(
@@ -104,7 +120,7 @@ fn named_subject(scene: &Scene<'_>, role: Role) -> Option<Subject> {
         name,
         found_by: targets
             .iter()
-            .map(|target| target.found_by.as_str())
+            .map(|target| target.found_by.to_string())
             .collect::<Vec<_>>()
             .join(", "),
         unit: first.unit.clone(),
@@ -112,9 +128,12 @@ fn named_subject(scene: &Scene<'_>, role: Role) -> Option<Subject> {
         ledger: Ledger::default(),
         serving_ledger: Ledger::default(),
         line_ledger: Ledger::default(),
+        line_threads: Vec::new(),
+        cpu_waits: CpuWaits::default(),
         cpu_ns: 0.0,
         busiest: 0.0,
         busiest_works: 0.0,
+        busiest_ns: 0.0,
         busiest_thread: None,
         busiest_serves: false,
         waits_named: Named::default(),
@@ -143,6 +162,9 @@ fn lives(scene: &Scene<'_>, role: Role) -> Vec<Life> {
                 });
             };
             let mut ledger = monitored.ledger(window)?;
+            if let Some(mut sleeps) = scene.sleeps(thread).filter(|_| role == Role::Target) {
+                ledger.set_aside_each(&sleeps.outside(window));
+            }
             if idle.contains(&thread) {
                 ledger.reclassify_idle();
             }
@@ -167,16 +189,17 @@ pub(crate) struct Named {
 
 fn named(timeline: &Timeline, lives: &[Life], window: Window) -> Named {
     let any_serving = lives.iter().any(|life| life.serving);
-    let read = |column| {
+    let read = |table, column| {
         let mut serving = lives.iter().filter(|life| life.serving || !any_serving);
         serving.any(|life| {
-            let series = timeline.series("thread", life.thread, column);
+            let series = timeline.series(table, life.thread, column);
             series.is_some_and(|series| series.covered(window).is_some())
         })
     };
+    let reports_sessions = read(&mysql::SESSION.name, "wait_class");
     Named {
-        events: read("wait_event"),
-        channels: read("wait_channel"),
+        events: read("thread", "wait_event") || reports_sessions,
+        channels: read("thread", "wait_channel"),
     }
 }
 
@@ -246,12 +269,14 @@ fn gather(subject: &mut Subject, lives: &[Life], is_sampled: bool) {
         }
         if (*serving || !any_serving) && ledger.get(LedgerClass::OnCpu) >= most * SERVES {
             subject.line_ledger.merge(ledger);
+            subject.line_threads.push(*thread);
         }
         if ledger.get(LedgerClass::OnCpu) >= most / 100.0 && most > 0.0 {
             active.merge(ledger);
         }
         if ledger.get(LedgerClass::OnCpu) == most {
             subject.busiest = ledger.part(LedgerClass::OnCpu);
+            subject.busiest_ns = most;
             subject.busiest_works = subject.busiest + ledger.part(LedgerClass::CpuWait);
             subject.busiest_thread = Some(*thread);
             subject.busiest_serves = *serving || !any_serving;

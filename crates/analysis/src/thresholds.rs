@@ -46,6 +46,31 @@ pub(crate) const CPUS_BUSY: Threshold = Threshold {
     origin: "proposed, close to the knee of any queueing curve",
     ..Threshold::share("busy", 0.90, "Effective CPUs busy")
 };
+/// An idle target that is asked now and then has fewer threads at work than this.
+pub(crate) const AT_WORK: Threshold = Threshold::new(
+    "at_work",
+    0.05,
+    "threads at a time",
+    "Threads of an idle target that work, or wait for anything but a lock or a time, are fewer",
+);
+/// Below it a target is idle.
+pub(crate) const IDLE: Threshold = Threshold::new(
+    "idle",
+    0.01,
+    "share of the time",
+    "A target whose threads had work, or of which requests were in progress, for less of the time was idle",
+);
+/// Below it a wait for a CPU, while there is room on the CPUs, is what being woken costs; from twice as long on it is not,
+/// and between the two a part of it is.
+pub(crate) const WAKE_UP: Threshold = Threshold {
+    origin: "proposed, the upper end of what a wake-up and a switch take on an idle virtual machine",
+    ..Threshold::new(
+        "wake_up",
+        50_000.0,
+        "ns",
+        "One wait for a CPU, or time of a request that nobody accounts for, which needs no cause on CPUs that have room; from twice as long on all of it does",
+    )
+};
 /// From here on a part of the CPU is a neighbour's.
 pub(crate) const HELD_BY_OTHERS: Threshold = Threshold::share(
     "held_by_others",
@@ -57,6 +82,12 @@ pub(crate) const CULPRIT: Threshold = Threshold::share(
     "culprit",
     0.50,
     "Part of the others' CPU time that the named one must hold",
+);
+/// From here on a disk is what is waited for, whatever makes it slow.
+pub(crate) const DISK_COST: Threshold = Threshold::share(
+    "cost",
+    0.20,
+    "Part of the response time spent waiting for a disk",
 );
 /// From here on a quota holds back.
 pub(crate) const THROTTLED_TIME: Threshold = Threshold::share(
@@ -76,6 +107,19 @@ pub(crate) const RETRANSMITTED: Threshold = Threshold::new(
     0.01,
     "share of those sent",
     "Segments sent again",
+);
+/// From here on a pool is full.
+pub(crate) const POOL_FULL: Threshold = Threshold::share(
+    "full",
+    0.90,
+    "Time for which the threads that answer requests were inside one or at work, or the connections to a peer had a call",
+);
+/// From here on a further thread of a pool whose threads are at work has a CPU.
+pub(crate) const POOL_ROOM: Threshold = Threshold::new(
+    "room",
+    1.0,
+    "CPUs",
+    "CPUs that must be idle for a further thread of a pool whose threads are at work: with fewer the CPUs are short",
 );
 /// From here on a rate on full CPUs is met by queueing.
 pub(crate) const QUEUEING_LAG: Threshold = Threshold::share(
@@ -101,7 +145,7 @@ section!(/// For what is ruled out.
 section!(/// For requests that the kernel saw.
     Requests { pipelined: f64 });
 section!(/// For doubts about the measurement.
-    Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64, apart: f64 });
+    Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64, disagree: f64, apart: f64 });
 section!(/// For the end of the warm-up.
     WarmUp { effect: f64, most: f64 });
 section!(/// For telling phases apart.

@@ -6,42 +6,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{EntityId, LedgerClass, Timeline, Window};
-use sensors::wakeup::{By, CLASSES, THREAD_POOL, WAKEUP};
+use model::{EntityId, LedgerClass};
+use sensors::serving::Serving;
+use sensors::wakeup::{By, CLASSES};
 
 use crate::idle::idle_threads;
 use crate::scene::Scene;
+use crate::serving::Answering;
+use crate::wakers::{Edge, LOCKS, edges, pool_of};
 
-/// What is passed along: the others are known by what they are.
-const LOCKS: [LedgerClass; 2] = [LedgerClass::Futex, LedgerClass::InternalLock];
 /// Locks behind locks: what is passed on more often than that goes round.
 const MOST_STEPS: usize = 64;
+/// Where what counts is less than this part of what a waker did, it is not known what the wait was for.
+const LITTLE: f64 = 0.25;
 /// What is less of the whole is followed no further.
 const LEAST: f64 = 1e-6;
-
-/// Waits of one pool in one class that one waker ended.
-struct Edge {
-    woken: EntityId,
-    class: LedgerClass,
-    by: By,
-    /// A pool or a process.
-    waker: Option<EntityId>,
-    ns: f64,
-    /// What the waker did meanwhile, as far as it is known; by `CLASSES`.
-    did: [f64; CLASSES.len()],
-}
-
-impl Edge {
-    fn is_lock(&self) -> bool {
-        LOCKS.contains(&self.class)
-    }
-}
 
 /// The graph of a window.
 pub(crate) struct WaitsFor {
     edges: Vec<Edge>,
     /// The pools of the target's serving threads.
     serving: BTreeSet<EntityId>,
+    /// Whether it is known which of their waits were inside requests.
+    knows_requests: bool,
 }
 
 /// Where waits end, as parts of all that were followed.
@@ -53,34 +40,48 @@ pub(crate) struct Ends {
     wakers: BTreeMap<EntityId, f64>,
     /// They went round.
     pub(crate) circle: f64,
+    /// They were ended by one that serves requests itself and had mostly waited for input meanwhile: what the
+    /// holder did before is not known.
+    late: f64,
+    /// Whether all of them were inside requests, so that none was idleness.
+    pub(crate) are_inside: bool,
+    /// The part that threads ended which serve requests themselves.
+    own: f64,
 }
 
 impl WaitsFor {
     /// `None` where nothing was counted.
     pub(crate) fn of(scene: &Scene<'_>) -> Option<Self> {
         let (timeline, window) = (scene.timeline, scene.window);
-        let table = timeline.table(&WAKEUP.name)?;
-        let edges = table.entities();
-        let edges: Vec<Edge> = edges
-            .filter_map(|entity| edge(timeline, entity, window))
-            .collect();
+        let edges: Vec<Edge> = edges(timeline, window).collect();
         let serving = scene.roles.target.serving.iter();
         let serving = serving.filter_map(|it| pool_of(timeline, *it)).collect();
-        (!edges.is_empty()).then_some(Self { edges, serving })
+        let knows_requests = scene.answering == Answering::Itself;
+        (!edges.is_empty()).then_some(Self {
+            edges,
+            serving,
+            knows_requests,
+        })
     }
 
     /// Where the serving threads' waits for locks end; `None` where there were none.
     pub(crate) fn locks(&self) -> Option<Ends> {
-        let own = |edge: &&Edge| edge.is_lock() && self.serving.contains(&edge.woken);
+        let own = |edge: &&Edge| self.is_waited(edge) && self.serving.contains(&edge.woken);
         let all: f64 = self.edges.iter().filter(own).map(|edge| edge.ns).sum();
         if all <= 0.0 {
             return None;
         }
-        let mut ends = Ends::default();
+        let mut ends = Ends {
+            are_inside: self.knows_requests,
+            ..Ends::default()
+        };
         let mut open: BTreeMap<EntityId, f64> = BTreeMap::new();
         for edge in self.edges.iter().filter(own) {
             *open.entry(edge.woken).or_default() += edge.ns / all;
             if let Some(waker) = edge.waker {
+                if self.serving.contains(&waker) {
+                    ends.own += edge.ns / all;
+                }
                 *ends.wakers.entry(waker).or_default() += edge.ns / all;
             }
         }
@@ -139,12 +140,15 @@ impl WaitsFor {
         open: &mut BTreeMap<EntityId, f64>,
         ends: &mut Ends,
     ) {
-        let own = |edge: &&Edge| edge.woken == pool && edge.is_lock();
+        let own = |edge: &&Edge| edge.woken == pool && self.is_waited(edge);
         let all: f64 = self.edges.iter().filter(own).map(|edge| edge.ns).sum();
         for edge in self.edges.iter().filter(own) {
             let part = part * edge.ns / all;
             let did = self.did(edge);
             let known: f64 = did.iter().sum();
+            if beside_locks(&did) < LITTLE * beside_locks(&edge.did) {
+                ends.late += part;
+            }
             let mut end = |class, part| {
                 *ends.parts.entry((edge.waker, class)).or_default() += part;
             };
@@ -180,7 +184,15 @@ impl WaitsFor {
 
     fn waits(&self, pool: EntityId) -> bool {
         let mut edges = self.edges.iter();
-        edges.any(|edge| edge.woken == pool && edge.is_lock() && edge.ns > 0.0)
+        edges.any(|edge| edge.woken == pool && self.is_waited(edge) && edge.ns > 0.0)
+    }
+
+    /// Whether these are waits for a lock: who serves requests and is inside none waits for the next.
+    fn is_waited(&self, edge: &Edge) -> bool {
+        let is_idle = self.knows_requests
+            && edge.serving == Some(Serving::Outside)
+            && self.serving.contains(&edge.woken);
+        edge.is_lock() && !is_idle
     }
 }
 
@@ -191,50 +203,34 @@ impl Ends {
         of_class.map(|(_, part)| part).sum()
     }
 
+    /// Whether serving threads waited for each other.
+    pub(crate) fn are_own(&self) -> bool {
+        const MOST: f64 = 0.9;
+        self.own >= MOST
+    }
+
     /// Who ended most of the waits, and which part.
     pub(crate) fn holder(&self) -> Option<(EntityId, f64)> {
         let most = self.wakers.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
         Some((*most.0, *most.1))
     }
 
-    /// In what most of them end, and which part.
+    /// In what most of them end, and which part; `None` where that is not known of most.
     pub(crate) fn most(&self) -> Option<(LedgerClass, f64)> {
+        if self.late > 0.5 {
+            return None;
+        }
         let each = CLASSES.into_iter().map(|class| (class, self.part(class)));
         let most = each.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (most.1 > 0.0).then_some(most)
     }
 }
 
-/// The pool that a thread was last told to be of.
-fn pool_of(timeline: &Timeline, thread: EntityId) -> Option<EntityId> {
-    let series = timeline.series(&THREAD_POOL.name, thread, "pool")?;
-    number(series.values().next_back()?.1)
-}
-
-fn edge(timeline: &Timeline, entity: EntityId, window: Window) -> Option<Edge> {
-    let woken = timeline.entities.get(entity)?.parent?;
-    let column = |name: &str| timeline.series(&WAKEUP.name, entity, name);
-    let growth = |name: &str| column(name)?.growth(window);
-    // A damaged recording may say anything.
-    let grown = |name: &str| growth(name).unwrap_or(0.0).max(0.0);
-    let told = |name: &str| Some(column(name)?.values().next_back()?.1);
-    let class = usize::try_from(told("class")?).ok()?;
-    let mut did = [0.0; CLASSES.len()];
-    for (own, column) in did.iter_mut().zip(WAKEUP.columns.iter()) {
-        *own = grown(&column.name);
-    }
-    Some(Edge {
-        woken,
-        class: *CLASSES.get(class)?,
-        by: By::new(told("by")?)?,
-        waker: told("waker").and_then(number),
-        ns: grown("wait_ns"),
-        did,
-    })
-}
-
-fn number(value: i64) -> Option<EntityId> {
-    u32::try_from(value).ok().map(EntityId)
+/// Time by class, without waits for locks.
+fn beside_locks(did: &[f64; CLASSES.len()]) -> f64 {
+    let others = CLASSES.into_iter().zip(did);
+    let others = others.filter(|(class, _)| !LOCKS.contains(class));
+    others.map(|(_, ns)| ns).sum()
 }
 
 #[cfg(test)]
@@ -252,6 +248,7 @@ mod tests {
             by: By::Pool,
             waker: Some(waker),
             ns,
+            serving: None,
             did: [0.0; CLASSES.len()],
         };
         for (class, ns) in did {
@@ -262,7 +259,12 @@ mod tests {
 
     fn ends(edges: Vec<Edge>) -> Ends {
         let serving = BTreeSet::from([WORKERS]);
-        WaitsFor { edges, serving }.locks().expect("they waited")
+        let waits = WaitsFor {
+            edges,
+            serving,
+            knows_requests: false,
+        };
+        waits.locks().expect("they waited")
     }
 
     fn is_about(part: f64, expected: f64) -> bool {

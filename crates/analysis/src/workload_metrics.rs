@@ -7,7 +7,8 @@ use crate::stats::{Group, pooled_deviation};
 use crate::{quantiles, request_times};
 use model::{MISSING, Meta, Provenance, Quantile, Signal, Timeline, Timestamp, Window};
 
-pub(crate) use bin::{Bin, Mean, inside, mean, whole_bins};
+pub use bin::Mean;
+pub(crate) use bin::{Bin, inside, mean, whole_bins};
 
 /// A longer bin, or one without length, is damage.
 const LONGEST_NS: i64 = 86_400_000_000_000;
@@ -31,6 +32,11 @@ impl Source {
         matches!(self, Self::Kernel(End::Target) | Self::Latency(End::Target))
     }
 
+    /// Whether the kernel counted what was completed.
+    pub(crate) fn is_kernel(self) -> bool {
+        matches!(self, Self::Kernel(_))
+    }
+
     /// Whether they were taken at the generator's.
     pub(crate) fn is_at_generator(self) -> bool {
         matches!(
@@ -48,13 +54,21 @@ pub(crate) fn source(timeline: &Timeline, meta: &Meta) -> Source {
     let workload = meta.workload.as_ref();
     match workload.filter(|it| it.adapter.is_some() || !it.signals.is_empty()) {
         None => Source::Kernel(end),
-        // What it derives from clients and throughput is no evidence.
-        Some(heard) if heard.latency == Provenance::Derived => Source::Latency(end),
+        // What it derives from clients and throughput is no evidence, and of a workload that reported no interval the
+        // kernel knows the throughput too.
+        Some(heard) if heard.latency == Provenance::Derived => match reports_intervals(timeline) {
+            true => Source::Latency(end),
+            false => Source::Kernel(end),
+        },
         Some(_) if !says_latency(timeline) && timeline.table("signal").is_some() => {
             Source::Latency(end)
         }
         Some(_) => Source::Workload,
     }
+}
+
+fn reports_intervals(timeline: &Timeline) -> bool {
+    timeline.table("signal").is_some_and(|it| !it.is_empty())
 }
 
 fn says_latency(timeline: &Timeline) -> bool {

@@ -16,7 +16,7 @@ const MOST_TRACKED: u64 = 10;
 const TWICE: f64 = 2.0 * BUDGET;
 const MOST_THREADS: u64 = 50;
 
-/// Factors on the periods, and when the present check began.
+/// Factors on the periods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Budget {
     /// Factor on the periods of target, generator and machine.
@@ -25,7 +25,9 @@ pub(crate) struct Budget {
     pub(crate) threads: u64,
     /// Factor on the periods of everything else.
     pub(crate) background: u64,
-    since: (u64, i64),
+    /// When the present check began: the tick, and the CPU time of this process so far, ns.
+    start_tick: u64,
+    start_cpu_ns: i64,
 }
 
 impl Budget {
@@ -35,21 +37,26 @@ impl Budget {
             tracked: 1,
             threads: 1,
             background: 1,
-            since: (0, cpu_ns),
+            start_tick: 0,
+            start_cpu_ns: cpu_ns,
         }
     }
 
     /// Whether enough ticks have passed for a check.
     pub(crate) fn is_due(&self, tick: u64) -> bool {
-        tick >= self.since.0 + BUDGET_TICKS
+        tick >= self.start_tick + BUDGET_TICKS
     }
 
     /// Lengthens the periods of the background first, then those of target and generator.
     pub(crate) fn judge(&mut self, tick: u64, cpu_ns: i64) {
-        let (start_tick, start_cpu) = self.since;
-        let share = (cpu_ns - start_cpu) as f64 / ((tick - start_tick) as i64 * TICK_NS) as f64;
+        let wall_ns = (tick - self.start_tick) as i64 * TICK_NS;
+        let share = (cpu_ns - self.start_cpu_ns) as f64 / wall_ns as f64;
         // The first check includes opening everything, which is paid once.
-        let mut over = if start_tick > 0 { share / BUDGET } else { 0.0 };
+        let mut over = if self.start_tick > 0 {
+            share / BUDGET
+        } else {
+            0.0
+        };
         while over > 1.0 && self.stretch() {
             over /= STEP;
         }
@@ -58,7 +65,7 @@ impl Budget {
             let threads = self.threads as f64 * over * BUDGET / TWICE;
             self.threads = (threads.ceil() as u64).min(MOST_THREADS);
         }
-        self.since = (tick, cpu_ns);
+        (self.start_tick, self.start_cpu_ns) = (tick, cpu_ns);
     }
 }
 

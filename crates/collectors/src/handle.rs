@@ -22,6 +22,8 @@ pub struct Settings {
     pub traces_all: bool,
     /// The workload, so that its metrics have an entity: `Sampler::WORKLOAD`.
     pub workload: Option<Entity>,
+    /// Entity numbers that somebody else gives: so many from `Sampler::RESERVED` on.
+    pub reserved: u32,
 }
 
 /// This machine, beside whatever runs: the sampler leaves its own process as it is, and knows no workload.
@@ -32,6 +34,7 @@ impl Default for Settings {
             harden: false,
             traces_all: false,
             workload: None,
+            reserved: 0,
         }
     }
 }

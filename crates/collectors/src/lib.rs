@@ -12,6 +12,7 @@ mod events;
 mod filesystems;
 mod gaps;
 mod handle;
+mod jvms;
 mod machine;
 mod opening;
 mod output;

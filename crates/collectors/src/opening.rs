@@ -1,6 +1,6 @@
 //! What collectors are opened with: settings, the output's tables, and BPF programs where they are available.
 
-use model::{Cost, Table};
+use model::{Cost, Sentence, Table, sentence};
 use sensors::Scope;
 
 use crate::handle::Settings;
@@ -45,7 +45,7 @@ impl<'a> Opening<'a> {
         load: impl FnOnce(&mut Output) -> Result<T, Refusal>,
     ) -> Option<T> {
         let loaded = self.load(load);
-        let said = loaded.as_ref().err().map(ToString::to_string);
+        let said = loaded.as_ref().err().map(Sentence::from);
         self.cost.programs.insert(name.to_owned(), said);
         loaded.ok()
     }
@@ -60,7 +60,7 @@ impl<'a> Opening<'a> {
         let loaded = load(self.out)?;
         // Programs take many descriptors: maps, programs, links; with many CPUs a perf event for each.
         if !limits::is_half_free() {
-            let why = format!("too few files may be open (ulimit -n); {}", MORE_FILES);
+            let why = sentence!("too few files may be open (ulimit -n); {}", MORE_FILES);
             return Err(Refusal::new(why));
         }
         Ok(loaded)

@@ -57,6 +57,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Hands on whom somebody connected to. At each tick: who searches for servers waits for it.
+    pub(crate) fn report_contacts(&mut self, sink: &mut dyn FnMut(SamplerEvent)) {
+        for (role, address) in self.contacts.drain(..) {
+            sink(SamplerEvent::Contact(role, address));
+        }
+    }
+
     /// The place of a table; collectors ask once, when they are opened.
     pub(crate) fn open(&mut self, table: &'static Table) -> TableId {
         let Tables(all) = &mut self.tables;
@@ -96,9 +103,7 @@ impl Output {
         for gap in self.gaps.take_fresh() {
             sink(SamplerEvent::Gap(gap));
         }
-        for (role, address) in self.contacts.drain(..) {
-            sink(SamplerEvent::Contact(role, address));
-        }
+        self.report_contacts(sink);
         for buffer in &mut self.tables.0 {
             if let Some(rows) = buffer.take_rows() {
                 sink(SamplerEvent::Rows(buffer.table, rows));

@@ -3,29 +3,28 @@
 mod missing;
 mod remote_memory;
 mod scratch;
+mod series;
+mod source;
 
 use std::path::{Path, PathBuf};
 
-use model::{EntityId, GapReason, Timestamp, Window, name_of};
+use model::{Entity, EntityId, GapReason, Part, Timestamp, Window, sentence};
 use rustix::io::Errno;
-use sensors::{Malformed, Place, Reading, Scope, Sensor, Subject};
+use sensors::{Malformed, Place, Reading, Scope, Subject};
 
 use crate::gaps::Gaps;
 use crate::output::{Output, Recorded};
 use crate::registry::Registry;
-use crate::table_buffer::RowDeduplicator;
 use crate::tick::Look;
 use kernel::open_file::OpenFile;
-use kernel::remote_memory::{self as memory, MemoryCell};
 
-use missing::{report_missing, share_of};
+use missing::report_missing;
 use scratch::MOST_SOURCES;
+use series::Series;
+use source::Source;
 
 pub(crate) use scratch::Scratch;
-
-/// A disk or interface that has gone may come back, so it stays known. Beyond this many only those present
-/// stay: each container that starts creates an interface with a new name.
-const MOST_PARTS: usize = 1_000;
+pub(crate) use source::Next;
 
 /// Numbers in a file get more digits, up to 20 each; in a thread's schedstat three grow at once.
 const ROOM_TO_GROW: usize = 64;
@@ -35,23 +34,6 @@ const ROOM_TO_GROW: usize = 64;
 pub(crate) enum Presence {
     Alive,
     Gone,
-}
-
-/// Where a source's bytes come from.
-enum Source {
-    File(OpenFile),
-    Memory(MemoryCell),
-}
-
-/// Next step after reading a source.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Parse it as usual.
-    Parse,
-    /// Read it again next time even if the first source has not changed.
-    Again,
-    /// Close it: it will return nothing any more.
-    Drop,
 }
 
 /// A sensor's parser: from sources to rows.
@@ -81,8 +63,7 @@ pub(crate) struct Probe {
     unchanged_readings: u32,
     /// Deadlines so far; starts anywhere, so that not all probes skip the same ones.
     deadlines: u32,
-    own: RowDeduplicator,
-    parts: Vec<(Box<[u8]>, RowDeduplicator)>,
+    series: Series,
 }
 
 impl Probe {
@@ -96,7 +77,7 @@ impl Probe {
     ) -> Option<Self> {
         let sensor = recorded.sensor;
         let file = |index: usize| match sensor.sources[index].place {
-            Place::File => open_source(sensor, index, &place(index)?, gaps),
+            Place::File => Source::open(sensor, index, &place(index)?, gaps),
             Place::Memory(_) => None,
         };
         let sources: Vec<_> = (0..sensor.sources.len()).map(file).collect();
@@ -110,12 +91,13 @@ impl Probe {
     pub(crate) fn open_remaining(
         recorded: Recorded,
         entity: EntityId,
-        (folder, replaced): (&Path, usize),
+        folder: &Path,
+        replaced: usize,
         gaps: &mut Gaps,
     ) -> Self {
         let sensor = recorded.sensor;
         let file = |index: usize| match sensor.sources[index].place {
-            Place::File if index >= replaced => open_source(
+            Place::File if index >= replaced => Source::open(
                 sensor,
                 index,
                 &folder.join(sensor.sources[index].path),
@@ -129,7 +111,6 @@ impl Probe {
 
     fn of(recorded: Recorded, entity: EntityId, sources: Vec<Option<Source>>) -> Self {
         let sensor = recorded.sensor;
-        let own = RowDeduplicator::new(entity, sensor.table.columns.len());
         Self {
             recorded,
             sources,
@@ -139,8 +120,7 @@ impl Probe {
             full_rows_done: 0,
             unchanged_readings: 0,
             deadlines: entity.0,
-            own,
-            parts: Vec::new(),
+            series: Series::new(entity, sensor.table.columns.len()),
         }
     }
 
@@ -238,9 +218,8 @@ impl Probe {
         let parse = replaced.map_or(&sensor.parse as Parse<'_>, |replaced| replaced.parse);
         self.parse(now, parse, scratch, out);
         self.sampled = now;
-        if self.parts.len() > MOST_PARTS {
-            self.forget_parts(out);
-        }
+        let buffer = &mut out.tables[self.recorded.table];
+        self.series.make_room(now, buffer, &mut out.registry);
         Presence::Alive
     }
 
@@ -258,13 +237,7 @@ impl Probe {
 
     /// The files that stay open.
     pub(crate) fn files(&self) -> impl Iterator<Item = &OpenFile> {
-        self.sources
-            .iter()
-            .flatten()
-            .filter_map(|source| match source {
-                Source::File(file) => Some(file),
-                Source::Memory(_) => None,
-            })
+        self.sources.iter().flatten().filter_map(Source::file)
     }
 
     /// Index of the source that decides whether the others are read. Which files a group has depends on the
@@ -277,67 +250,27 @@ impl Probe {
         }
     }
 
-    /// Notes that nothing changed, for the entity and for the parts in the last reading.
+    /// Notes that nothing changed.
     fn unchanged(&mut self, now: Timestamp) {
-        self.own.unchanged(now);
-        for (_, part) in &mut self.parts {
-            if part.time() == self.sampled {
-                part.unchanged(now);
-            }
-        }
+        self.series.unchanged(self.sampled, now);
         self.sampled = now;
     }
 
     /// Writes the last rows of unchanged values.
     pub(crate) fn finish(&mut self, out: &mut Output) {
-        let buffer = &mut out.tables[self.recorded.table];
-        self.own.finish(buffer);
-        for (_, part) in &mut self.parts {
-            part.finish(buffer);
-        }
-    }
-
-    /// Forgets parts that the last reading did not have.
-    fn forget_parts(&mut self, out: &mut Output) {
-        let sampled = self.sampled;
-        let buffer = &mut out.tables[self.recorded.table];
-        self.parts.retain_mut(|(_, part)| {
-            let is_present = part.time() == sampled;
-            if !is_present {
-                part.finish(buffer);
-                out.registry.vanish(part.entity(), part.time());
-            }
-            is_present
-        });
+        self.series.finish(&mut out.tables[self.recorded.table]);
     }
 
     /// Notes the end of parts of the machine that the last reading did not have.
     pub(crate) fn end_parts(&self, registry: &mut Registry) {
-        for (_, part) in &self.parts {
-            if part.time() != self.sampled {
-                registry.vanish(part.entity(), part.time());
-            }
-        }
+        self.series.end_missing(self.sampled, registry);
     }
 
     /// Reads source `index` alone, without parsing it.
     pub(crate) fn read_source(&self, index: usize, scratch: &mut Scratch) -> Result<Next, Errno> {
-        let buffer = &mut scratch.buffers[index];
         match &self.sources[index] {
             None => Ok(Next::Parse),
-            Some(Source::File(file)) => file.read(buffer).map(|()| Next::Parse),
-            Some(Source::Memory(cell)) => {
-                let read = scratch.remote_memory.read(cell);
-                buffer.clear();
-                if let memory::RemoteRead::Value(value) = read {
-                    buffer.extend_from_slice(&value);
-                }
-                Ok(match read {
-                    memory::RemoteRead::Value(_) | memory::RemoteRead::Nothing => Next::Parse,
-                    memory::RemoteRead::Unplaced => Next::Again,
-                    memory::RemoteRead::Gone => Next::Drop,
-                })
-            }
+            Some(source) => source.read(index, scratch),
         }
     }
 
@@ -345,8 +278,7 @@ impl Probe {
         let Self {
             recorded: Recorded { sensor, table },
             sources,
-            own,
-            parts,
+            series,
             sampled,
             ..
         } = self;
@@ -369,17 +301,9 @@ impl Probe {
         // A group has rows for a disk once it uses it; the machine has rows for all its disks.
         let tells_all = sensor.scope == Scope::Machine;
         let result = parse(&reading, &mut |subject, values| match subject {
-            Subject::Own => own.take(now, values, buffer),
+            Subject::Own => series.own.take(now, values, buffer),
             Subject::Part(kind, name) => {
-                let index = parts
-                    .iter()
-                    .position(|(known, _)| **known == *name)
-                    .unwrap_or_else(|| {
-                        let id = registry.part(kind, &name_of(name), own.entity(), now);
-                        parts.push((name.into(), RowDeduplicator::new(id, values.len())));
-                        parts.len() - 1
-                    });
-                let part = &mut parts[index].1;
+                let part = series.part(kind, name, values.len(), now, registry);
                 let seen = part.time();
                 if tells_all
                     && seen != Timestamp::default()
@@ -387,7 +311,8 @@ impl Probe {
                     && let Some(record) = registry.get(part.entity())
                 {
                     let window = Window::new(seen, now);
-                    let (table, what) = (&sensor.table.name, &record.entity.name);
+                    let Entity { kind, name, .. } = &record.entity;
+                    let (table, what) = (&sensor.table.name, Part::name(*kind, name));
                     gaps.report_interval(table, what, window, GapReason::Vanished);
                 }
                 part.take(now, values, buffer);
@@ -397,24 +322,8 @@ impl Probe {
             gaps.report(
                 &sensor.table.name,
                 "",
-                GapReason::Malformed(malformed.to_string()),
+                GapReason::Malformed(sentence!("expected {}", malformed.expected)),
             );
-        }
-    }
-}
-
-fn open_source(
-    sensor: &'static Sensor,
-    index: usize,
-    path: &Path,
-    gaps: &mut Gaps,
-) -> Option<Source> {
-    let share = share_of(sensor);
-    match OpenFile::open(path, share) {
-        Ok(file) => Some(Source::File(file)),
-        Err(errno) => {
-            report_missing(sensor, index, errno, gaps);
-            None
         }
     }
 }

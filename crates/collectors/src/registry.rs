@@ -50,6 +50,12 @@ impl Registry {
         id
     }
 
+    /// Leaves numbers from `first` on to somebody else; those below are given or never will be.
+    pub(crate) fn reserve(&mut self, first: EntityId, count: u32) {
+        debug_assert!(self.next <= first.0, "they are not given yet");
+        self.next = first.0 + count;
+    }
+
     /// The part of `whole` that the kernel calls `name`. Several sensors may report the same part, such as a
     /// CPU, which stays one entity.
     pub(crate) fn part(
@@ -201,5 +207,17 @@ mod tests {
         registry.vanish(first, at(1_001));
         assert!(registry.part(EntityKind::Interface, "veth", machine, at(1_002)) > first);
         assert_eq!(registry.parts[&machine].len(), 1);
+    }
+
+    #[test]
+    fn reserved_numbers_are_not_given() {
+        let mut registry = Registry::default();
+        let add = |registry: &mut Registry| {
+            let entity = Entity::new(EntityKind::Process, "p", "pid:1@1");
+            registry.add(entity, None, Timestamp::default())
+        };
+        assert_eq!(add(&mut registry), EntityId(0));
+        registry.reserve(EntityId(2), 5);
+        assert_eq!(add(&mut registry), EntityId(7));
     }
 }

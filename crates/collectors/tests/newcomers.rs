@@ -7,6 +7,7 @@ use std::time::Duration;
 use collectors::{Sampler, SamplerEvent, Settings};
 use kernel::environment;
 use model::{Entities, EntityKind, EntityRecord};
+use rustix::process::Signal;
 
 /// Two ticks: one look. The events of it go out within ten.
 fn look(sampler: &mut Sampler, entities: &mut Entities) {
@@ -40,7 +41,9 @@ fn sampler() -> Sampler {
 fn a_process_that_ends_where_none_is_started_is_gone() {
     let mut sampler = sampler();
     let mut entities = Entities::default();
-    let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
+    let mut command = Command::new("sleep");
+    kernel::signal_at_parents_end(command.arg("60"), Signal::KILL);
+    let mut child = command.spawn().expect("sleep");
     let pid = child.id();
     for _ in 0..6 {
         look(&mut sampler, &mut entities);
@@ -62,11 +65,12 @@ fn a_process_is_seen_at_the_next_look_renamed_at_the_one_after_and_gone_at_the_t
     let mut sampler = sampler();
     let mut entities = Entities::default();
     look(&mut sampler, &mut entities);
-    let mut child = Command::new("sh")
+    let mut command = Command::new("sh");
+    command
         .args(["-c", "read line; exec sleep 60"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("sh");
+        .stdin(Stdio::piped());
+    kernel::signal_at_parents_end(&mut command, Signal::KILL);
+    let mut child = command.spawn().expect("sh");
     let pid = child.id();
     look(&mut sampler, &mut entities);
     let mut stdin = child.stdin.take().expect("a pipe");

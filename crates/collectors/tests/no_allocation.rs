@@ -10,9 +10,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::mpsc::Sender;
 
-use collectors::{Command, Sampler, SamplerEvent, Settings};
+use collectors::{Command, Sampler, SamplerEvent, Settings, Spare};
 use kernel::environment;
 use model::{Role, Rows, Table, Timestamp, Window};
 
@@ -53,6 +54,123 @@ fn loopback() -> (TcpStream, TcpStream) {
     (client, listener.accept().expect("its other end").0)
 }
 
+/// A sampler of the files below `root`, with these processes as its target.
+fn sampler(root: &Path, pids: Vec<u32>) -> (Sampler, Sender<Spare>) {
+    let settings = Settings {
+        root: root.to_owned(),
+        ..Settings::default()
+    };
+    let environment = environment(&settings.root);
+    let (sampler, commands, spare) =
+        Sampler::new(&settings, &environment).expect("the folder is readable");
+    let role = Role::Target;
+    commands
+        .send(Command::Assign { pids, role })
+        .expect("the sampler lives");
+    (sampler, spare)
+}
+
+/// What the sampler has handed over.
+#[derive(Default)]
+struct Seen {
+    tables: BTreeSet<&'static str>,
+    rows: usize,
+    connection_rows: usize,
+    words: usize,
+}
+
+impl Seen {
+    fn take(&mut self, table: &'static Table, rows: &Rows) {
+        self.tables.insert(table.name.as_ref());
+        self.rows += rows.len();
+        if table.name == "connection" {
+            self.connection_rows += rows.len();
+        }
+        if let Some(column) = table.position("wait_event") {
+            let values = rows.column(column);
+            self.words += values.filter(|word| *word != model::MISSING).count();
+        }
+    }
+
+    fn has_what_every_machine_has(&self) {
+        assert!(self.rows > 1_000, "rows were taken: {}", self.rows);
+        let tables = &self.tables;
+        // The rest depends on a machine's devices and groups, and is counted where it is.
+        for table in ["paging", "tcp", "softnet", "process", "recorder"] {
+            assert!(tables.contains(table), "{table} is among {tables:?}");
+        }
+        assert!(
+            self.connection_rows > 10,
+            "both ends were followed: {}",
+            self.connection_rows
+        );
+    }
+}
+
+struct Tick {
+    number: u64,
+    during: Window,
+    allocations: u64,
+    is_gap: bool,
+}
+
+/// Ticks in which nobody came or went.
+#[derive(Default)]
+struct Quiet {
+    ticks: u32,
+    flushes: u32,
+    walks: u32,
+    most_allocations: u64,
+}
+
+impl Quiet {
+    /// Takes in the ticks since rows were last flushed. Processes come and go on a shared machine, and a
+    /// newcomer is rightly worth an allocation: what counts is ticks without any, after the first ones have
+    /// sized the buffers.
+    fn take(&mut self, ticks: &[Tick], news: &[Timestamp]) {
+        let ends_quiet = ticks.last().is_some_and(|it| !it.is_gap && it.number > 100);
+        for tick in ticks.iter().filter(|_| ends_quiet) {
+            if !news.iter().any(|at| tick.during.contains(*at)) {
+                self.ticks += 1;
+                self.flushes += u32::from(tick.number.is_multiple_of(10));
+                // Every 50 ticks groups are walked and memberships read afresh.
+                self.walks += u32::from(tick.number.is_multiple_of(50));
+                self.most_allocations = self.most_allocations.max(tick.allocations);
+            }
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        self.ticks > 300 && self.flushes > 3 && self.walks > 0
+    }
+}
+
+/// Takes the tick with this number. `rows` and `news` have room.
+fn tick(
+    number: u64,
+    sampler: &mut Sampler,
+    rows: &mut Vec<(&'static Table, Rows)>,
+    news: &mut Vec<Timestamp>,
+) -> Tick {
+    let (begun, before) = (boottime(), COUNT.with(Cell::get));
+    let mut is_gap = false;
+    let goes_on = sampler.step(&mut |event| match event {
+        SamplerEvent::Rows(table, harvested) => rows.push((table, harvested)),
+        SamplerEvent::Entities(events) => news.extend(events.iter().map(|event| event.time)),
+        SamplerEvent::Gap(_) | SamplerEvent::Contact(..) | SamplerEvent::Assigned(..) => {
+            is_gap = true;
+        }
+        SamplerEvent::Ended(_) => {}
+    });
+    assert!(goes_on);
+    Tick {
+        number,
+        allocations: COUNT.with(Cell::get) - before,
+        during: Window::new(begun, boottime()),
+        is_gap,
+    }
+}
+
 #[test]
 fn a_second_in_steady_state_allocates_nothing() {
     // The target is this process: a thread that sleeps and wakes, so that rows change at every tick.
@@ -66,102 +184,48 @@ fn a_second_in_steady_state_allocates_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let start = |before_14| backend::Backend::start(folder.path(), before_14, 0x0600_0000);
     let backends: Vec<_> = [false, true].into_iter().filter_map(start).collect();
-    let settings = Settings {
-        root: PathBuf::from("/"),
-        harden: false,
-        traces_all: false,
-        workload: None,
-    };
-    let environment = environment(&settings.root);
-    let (mut sampler, commands, spare) =
-        Sampler::new(&settings, &environment).expect("/proc is readable");
-    commands
-        .send(Command::Assign {
-            pids: std::iter::once(std::process::id())
-                .chain(backends.iter().map(backend::Backend::pid))
-                .collect(),
-            role: Role::Target,
-        })
-        .expect("the sampler lives");
-    let mut handed_over: Vec<(&'static Table, Rows)> = Vec::with_capacity(64);
-    let mut rows_seen = 0;
-    let mut tables = BTreeSet::new();
-    let (mut connection_rows, mut words_seen) = (0, 0);
-    // The ticks since rows were last flushed, and when somebody came or went meanwhile.
-    let (mut ticks, mut news) = (Vec::with_capacity(16), Vec::with_capacity(64));
-    let (mut quiet, mut quiet_flushes, mut quiet_walks, mut worst) = (0, 0, 0, 0);
-    for tick in 1..12_000u64 {
-        if tick >= 600 && quiet > 300 && quiet_flushes > 3 && quiet_walks > 0 {
+    let own = std::iter::once(std::process::id());
+    let pids = own.chain(backends.iter().map(backend::Backend::pid));
+    let (mut sampler, spare) = sampler(Path::new("/"), pids.collect());
+    let (mut rows, mut news) = (Vec::with_capacity(64), Vec::with_capacity(64));
+    let mut ticks = Vec::with_capacity(16);
+    let (mut seen, mut quiet) = (Seen::default(), Quiet::default());
+    for number in 1..12_000u64 {
+        if number >= 600 && quiet.is_enough() {
             break;
         }
         client.write_all(b"x").expect("room");
-        let (begun, before) = (boottime(), COUNT.with(Cell::get));
-        let mut is_gap = false;
-        let goes_on = sampler.step(&mut |event| match event {
-            SamplerEvent::Rows(table, rows) => {
-                rows_seen += rows.len();
-                connection_rows += if table.name == "connection" {
-                    rows.len()
-                } else {
-                    0
-                };
-                if let Some(column) = table.position("wait_event") {
-                    let values = rows.column(column);
-                    words_seen += values.filter(|word| *word != model::MISSING).count();
-                }
-                handed_over.push((table, rows));
-            }
-            SamplerEvent::Entities(events) => news.extend(events.iter().map(|event| event.time)),
-            SamplerEvent::Gap(_) | SamplerEvent::Contact(..) | SamplerEvent::Assigned(..) => {
-                is_gap = true;
-            }
-            SamplerEvent::Ended(_) => {}
-        });
-        assert!(goes_on);
-        let counted = COUNT.with(Cell::get) - before;
-        ticks.push((tick, Window::new(begun, boottime()), counted));
-        for (table, mut rows) in handed_over.drain(..) {
-            tables.insert(table.name.as_ref());
+        ticks.push(tick(number, &mut sampler, &mut rows, &mut news));
+        for (table, mut rows) in rows.drain(..) {
+            seen.take(table, &rows);
             rows.clear();
             spare.send((table, rows)).expect("the sampler lives");
         }
-        if tick % 10 == 0 {
-            // Processes come and go on a shared machine, and a newcomer is rightly worth an allocation: what
-            // counts is ticks without any, after the first ones have sized the buffers.
-            let ends_quiet = !is_gap && tick > 100;
-            for (tick, during, counted) in ticks.drain(..).filter(|_| ends_quiet) {
-                if !news.iter().any(|at| during.contains(*at)) {
-                    quiet += 1;
-                    quiet_flushes += u64::from(tick % 10 == 0);
-                    // Every 50 ticks groups are walked and memberships read afresh.
-                    quiet_walks += u64::from(tick % 50 == 0);
-                    worst = worst.max(counted);
-                }
-            }
+        if number.is_multiple_of(10) {
+            quiet.take(&ticks, &news);
             ticks.clear();
             news.clear();
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    assert!(rows_seen > 1_000, "rows were taken: {rows_seen}");
-    // What every machine has; the rest depends on its devices and groups, and is counted where it is.
-    for table in ["paging", "tcp", "softnet", "process", "recorder"] {
-        assert!(tables.contains(table), "{table} is among {tables:?}");
-    }
+    seen.has_what_every_machine_has();
     assert!(
-        connection_rows > 10,
-        "both ends were followed: {connection_rows}"
+        seen.words > 100 || backends.is_empty(),
+        "words in memory were taken: {}",
+        seen.words
     );
+    let Quiet {
+        ticks,
+        flushes,
+        walks,
+        ..
+    } = quiet;
     assert!(
-        words_seen > 100 || backends.is_empty(),
-        "words in memory were taken: {words_seen}"
-    );
-    assert!(
-        quiet > 300 && quiet_flushes > 3 && quiet_walks > 0,
-        "there were quiet ticks: {quiet}, {quiet_flushes} that flushed rows, {quiet_walks} that walked over groups"
+        quiet.is_enough(),
+        "there were quiet ticks: {ticks}, {flushes} that flushed rows, {walks} that walked over groups"
     );
     assert_eq!(
-        worst, 0,
+        quiet.most_allocations, 0,
         "allocations in a tick that took rows, or flushed them, and met nobody new"
     );
 }
@@ -188,22 +252,7 @@ fn exits_before_the_first_look_and_growing_numbers_allocate_nothing() {
     ] {
         std::fs::write(folder.join(file), text).expect("written");
     }
-    let settings = Settings {
-        root: root.path().to_owned(),
-        harden: false,
-        traces_all: false,
-        workload: None,
-    };
-    let environment = environment(&settings.root);
-    let (mut sampler, commands, _spare) =
-        Sampler::new(&settings, &environment).expect("the folder is readable");
-    let role = Role::Target;
-    commands
-        .send(Command::Assign {
-            pids: vec![7],
-            role,
-        })
-        .expect("the sampler lives");
+    let (mut sampler, _spare) = sampler(root.path(), vec![7]);
     let mut rows = 0;
     let mut step = || {
         let before = COUNT.with(Cell::get);

@@ -12,6 +12,7 @@ use kernel::bpf::thread_time::ThreadTime;
 use kernel::requirement::{needed, skipped};
 use kernel::{Hierarchies, environment};
 use model::{EntityId, EntityKind, EntityRecord, Role};
+use rustix::process::Signal;
 
 /// A group that this test makes; dropping it ends its processes and removes it.
 struct Group {
@@ -42,6 +43,7 @@ impl Group {
             format!("echo $$ > {folder}/cgroup.procs; taskset -pc {cpu} $$; while :; do :; done");
         let mut shell = Program::new("sh");
         let shell = shell.args(["-c", &script]).stdout(Stdio::null());
+        kernel::signal_at_parents_end(shell, Signal::KILL);
         let child = shell.spawn().expect("it can be started");
         let pid = child.id();
         self.processes.push(child);

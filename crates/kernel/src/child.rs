@@ -6,7 +6,10 @@ use std::path::Path;
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 
 use model::ExitKind;
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getpid, getppid, kill_process, set_parent_process_death_signal,
+    setrlimit,
+};
 
 use crate::Error;
 
@@ -74,6 +77,28 @@ pub fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result
         cause,
     })?;
     Ok(Child { inner })
+}
+
+/// Has the kernel send what `command` starts a signal when the thread that started it ends, however that comes
+/// about. For tests and benchmarks, not for workloads: a hog that outlives a killed test slows what is measured
+/// after it. Only the child itself is told: what it starts in turn ends with it where the child sees to that, which
+/// `TERM` leaves it time for. The kernel forgets the signal where the child then takes another user's identity.
+///
+/// # Errors
+/// Starting fails where the parent has ended by then.
+pub fn signal_at_parents_end(command: &mut Command, signal: Signal) -> &mut Command {
+    let parent = getpid();
+    // SAFETY: between fork and exec only async-signal-safe calls are made: prctl(2), getppid(2).
+    unsafe {
+        command.pre_exec(move || {
+            set_parent_process_death_signal(Some(signal))?;
+            match getppid() == Some(parent) {
+                true => Ok(()),
+                // It ended before the kernel was asked.
+                false => Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe)),
+            }
+        })
+    }
 }
 
 fn duplicate_of_stderr() -> Result<Stdio, Error> {

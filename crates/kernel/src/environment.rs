@@ -80,14 +80,14 @@ pub fn environment(root: &Path) -> Environment {
     }
 }
 
-/// Number of online CPUs that a process's affinity and cpuset allow; `None` if the process has exited.
+/// The online CPUs that a process's affinity and cpuset allow, by number; `None` if the process has exited.
 ///
 /// The mask may include CPUs that do not exist but could be added; those do not count.
-pub fn cpus_allowed(root: &Path, pid: u32) -> Option<u32> {
+pub fn cpus_allowed(root: &Path, pid: u32) -> Option<Vec<u32>> {
     let status = std::fs::read(root.join(format!("proc/{pid}/status"))).ok()?;
     let allowed = sensors::cpus_allowed(&status)?;
     let stat = std::fs::read(root.join("proc/stat")).ok()?;
     let online = sensors::cpus_online(&stat);
-    let count = online.filter(|cpu| allowed.contains(*cpu)).count();
-    u32::try_from(count).ok()
+    let allowed = online.filter(|cpu| allowed.contains(*cpu));
+    Some(allowed.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }

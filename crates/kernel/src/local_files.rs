@@ -10,7 +10,7 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, readlink};
+use rustix::fs::{FileType, Mode, OFlags, readlink};
 use rustix::io::Errno;
 
 use crate::mounts::{self, Mountinfo};
@@ -93,6 +93,26 @@ fn names_of(path: &str) -> Vec<String> {
 /// The mount of a path, if it is sure to answer.
 fn local_mount(info: &str, path: &str) -> Option<mounts::Mount> {
     mounts::of_path(info, path).filter(|mount| mounts::is_reached_locally(info, mount))
+}
+
+/// A file that a process has mapped, by the path and inode in its list of mappings; `process` is its folder
+/// in /proc.
+///
+/// # Errors
+/// `STALE` where another file is there by now, or none that is regular, `REMOTE` where its filesystem might not
+/// answer, and those of open(2).
+pub fn mapped(process: &Path, info: &Mountinfo, path: &str, inode: u64) -> Result<OwnedFd, Errno> {
+    local_mount(info.of(process), path).ok_or(Errno::REMOTE)?;
+    let place = process.join("root").join(path.trim_start_matches('/'));
+    // Whoever owns the folder may put anything there: no link is followed, and a pipe is not waited for.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = rustix::fs::open(&place, flags, Mode::empty())?;
+    let about = rustix::fs::fstat(&file)?;
+    let is_regular = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
+    match is_regular && about.st_ino == inode {
+        true => Ok(file),
+        false => Err(Errno::STALE),
+    }
 }
 
 /// The id of the mount that an open file is on, from its fdinfo.

@@ -32,6 +32,11 @@ impl OpenFile {
             .map(Self)
     }
 
+    /// Keeps a file that was opened otherwise, as `open` does.
+    pub fn of(file: OwnedFd, share: Share) -> Result<Self, Errno> {
+        limits::reserve(file, share).map(Self)
+    }
+
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

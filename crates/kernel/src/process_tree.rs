@@ -54,10 +54,9 @@ mod tests {
 
     #[test]
     fn a_child_is_in_its_parents_tree_and_runs_another_program() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("30")
-            .spawn()
-            .expect("sleep starts");
+        let mut sleep = std::process::Command::new("sleep");
+        crate::signal_at_parents_end(sleep.arg("30"), rustix::process::Signal::KILL);
+        let mut child = sleep.spawn().expect("sleep starts");
         let proc = Path::new("/proc");
         assert!(tree_of(proc, std::process::id()).contains(&child.id()));
         assert_eq!(program_root(proc, child.id()), Some(child.id()));

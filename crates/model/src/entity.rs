@@ -1,4 +1,4 @@
-//! What rows are about: machine, cgroup, process, thread, CPU, disk, interface, connection, workload.
+//! What rows are about: machine, cgroup, process, thread, CPU, disk, interface, connection, workload, series.
 //!
 //! An entity is known by a small integer in rows; its names stand once, in the entity list. Causes
 //! and shares must not depend on any name here: only sentences may show one.
@@ -55,11 +55,14 @@ pub enum EntityKind {
     Waker,
     /// A wait event of the threads of a pool; its parent is the pool.
     WaitEvent,
+    /// A series that an endpoint in Prometheus's format serves: a metric with its labels; its parent is the
+    /// process that listens there, where that is known.
+    Series,
 }
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 14] = [
+    pub const ALL: [EntityKind; 15] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
@@ -74,6 +77,7 @@ impl EntityKind {
         EntityKind::Pool,
         EntityKind::Waker,
         EntityKind::WaitEvent,
+        EntityKind::Series,
     ];
 
     /// The word used in recordings and in JSON.
@@ -93,6 +97,7 @@ impl EntityKind {
             EntityKind::Pool => "pool",
             EntityKind::Waker => "waker",
             EntityKind::WaitEvent => "wait_event",
+            EntityKind::Series => "series",
         }
     }
 }

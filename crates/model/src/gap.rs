@@ -4,26 +4,39 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Window;
+use crate::{Sentence, Window};
 
 /// Why an interval, or a whole column, was not seen.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "reason", content = "detail")]
 pub enum GapReason {
     /// The kernel does not have it (ENOENT, EOPNOTSUPP); the text says what would enable it.
-    Unsupported(String),
+    Unsupported(Sentence),
     /// The source exists and may not be read (EACCES, EPERM); the text says what would allow it.
-    Denied(String),
+    Denied(Sentence),
     /// What was measured went away.
     Vanished,
     /// The sampler was late by more than a period.
     Overrun,
     /// The source was read and not understood; the text has what it held.
-    Malformed(String),
+    Malformed(Sentence),
     /// Number of events or rows that were lost.
     Dropped(u64),
     /// The disk refused the rows; the text has the kernel's error and the number of rows.
-    Unwritten(String),
+    Unwritten(Sentence),
+}
+
+impl GapReason {
+    /// What it says beyond its kind, if it says that in words.
+    pub fn sentence_mut(&mut self) -> Option<&mut Sentence> {
+        match self {
+            GapReason::Unsupported(detail)
+            | GapReason::Denied(detail)
+            | GapReason::Malformed(detail)
+            | GapReason::Unwritten(detail) => Some(detail),
+            GapReason::Vanished | GapReason::Overrun | GapReason::Dropped(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for GapReason {
@@ -46,8 +59,8 @@ pub struct Gap {
     /// The table concerned; `*` for all.
     pub table: String,
     /// The column, source or group concerned; empty for the whole table.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub what: String,
+    #[serde(default, skip_serializing_if = "Sentence::is_empty")]
+    pub what: Sentence,
     /// The interval; `None` for the whole recording.
     pub window: Option<Window>,
     /// Why.

@@ -10,7 +10,9 @@ mod account;
 mod counters;
 mod doctor_report;
 mod entity;
+mod formula;
 mod gap;
+mod goal;
 mod monotone;
 mod name;
 mod narrow;
@@ -18,6 +20,7 @@ mod page;
 mod report;
 mod rows;
 mod run;
+mod sentence;
 mod series;
 mod table;
 mod table_data;
@@ -31,22 +34,26 @@ pub use account::{
 pub use counters::Counters;
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
+pub use formula::{Amount, Formula, Reading, Whose};
 pub use gap::{Gap, GapReason};
+pub use goal::{Goal, GoalReport, Latency};
 pub use monotone::{Monotone, Rollback};
 pub use name::{bytes_of, name_of};
 pub use page::{
     PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
 };
 pub use report::{
-    Amount, Answer, Caveat, Confidence, Evidence, Finding, Formula, Headroom, Interval, Judged,
-    Phase, PhaseKind, PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy, Report,
-    ReportSubject, Resource, RuledOut, Signal, StallKind, Verdict,
+    Answer, Caveat, Confidence, Evidence, Finding, GainOf, Headroom, Interval, Judged,
+    MachineReport, Phase, PhaseKind, PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy,
+    Report, ReportSubject, Resource, RuledOut, Signal, StallKind, UnitReport, UnitWait, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
-    Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Identity, Load, Meta,
-    Outcome, Plan, Provenance, ReadEvery, ScriptSummary, Summary, Target, WorkloadRun,
+    Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Identity, Load,
+    MachineUnit, Meta, Outcome, Plan, Provenance, ReadEvery, ScriptSummary, Summary, Target,
+    UnitKind, WorkloadRun,
 };
+pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};
 pub use table::{Column, ColumnKind, Quality, Table, Unit};
 pub use table_data::TableData;

@@ -57,7 +57,7 @@ pub struct PageEntity {
     pub path: String,
     /// Its role.
     pub role: Role,
-    /// Whether it holds a connection of the load generator.
+    /// Whether it holds a connection of the load generator; of a thread, whether it serves requests.
     pub serving: bool,
     /// A thread's process, a process's parent, a group's parent: its index in `entities`.
     pub parent: Option<u32>,

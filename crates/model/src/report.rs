@@ -6,8 +6,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Account, ThreadTimes, ThreadsAccount};
-use crate::{Cost, Entity, Gap, Identity, LedgerClass, Provenance, Role, Window, WorkloadRun};
+use crate::account::{Account, AccountPart, ThreadTimes, ThreadsAccount};
+use crate::{
+    Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Provenance, Role, UnitKind,
+    Window, WorkloadRun,
+};
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
 /// its meaning or goes away.
@@ -33,10 +36,21 @@ pub struct Report {
     pub threads: Vec<ThreadTimes>,
     /// The answer.
     pub verdict: Verdict,
+    /// Of a recording of the whole machine, everybody who was followed; the rest of the report is about the
+    /// first of them. `None` where targets were named or a workload was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineReport>,
+    /// How long after `origin` the first finding was first named and stayed, ns: by judging windows from
+    /// there on that grow by a second or a fifth. `None` where no cause is named, or none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named_after_ns: Option<i64>,
     /// Parts of the run.
     pub phases: Vec<Phase>,
     /// The workload's own view.
     pub signals: Vec<Signal>,
+    /// The user's goals, and whether they were met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<GoalReport>,
     /// Pressure over the window.
     pub pressure: Vec<Pressure>,
     /// What was not seen.
@@ -64,6 +78,62 @@ pub struct ReportSubject {
     pub cpu_ns: i64,
     /// Where its threads' time went.
     pub threads: Option<ThreadsAccount>,
+}
+
+/// Who of a machine waits, for what, and who makes them wait.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct MachineReport {
+    /// Services, containers, virtual machines and processes that were followed, by the time that they lost,
+    /// most first.
+    pub units: Vec<UnitReport>,
+    /// Pressure of at least 1 % in control groups outside of these, `some` alone, most first; at most 10.
+    pub not_followed: Vec<Pressure>,
+}
+
+/// A service, container, virtual machine or process with its descendants, judged as a target of its own.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct UnitReport {
+    /// What kind it is.
+    pub kind: UnitKind,
+    /// What people call it: a container's name, a unit without `.service`.
+    pub name: String,
+    /// How it can be named as a target: `unit:nginx`, `cgroup:/system.slice/docker-0f.scope`, `pid:17`.
+    pub target: String,
+    /// What was judged.
+    pub window: Window,
+    /// Time lost: of its requests where these were measured, else of its threads that were at work, s per
+    /// second.
+    pub lost_per_second: f64,
+    /// What it waits for, most first.
+    pub waits: Vec<UnitWait>,
+    /// Its requests, where it answers any.
+    pub signals: Vec<Signal>,
+    /// The user's goals, and whether it met them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<GoalReport>,
+    /// It, with where the time of its threads went.
+    pub subjects: Vec<ReportSubject>,
+    /// Its threads one by one, as in the report.
+    pub threads: Vec<ThreadTimes>,
+    /// Pressure of the machine and of its group, or of its processes.
+    pub pressure: Vec<Pressure>,
+    /// The verdict; `None` beyond the first (`--top`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// What somebody waits for, and who makes them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct UnitWait {
+    /// The class.
+    pub class: LedgerClass,
+    /// In words: `waiting for a CPU`.
+    pub label: String,
+    /// Time lost in it, s per second.
+    pub lost_per_second: f64,
+    /// Who held what was waited for, as far as that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<AccountPart>,
 }
 
 /// How sure a finding is; each word is bound to a condition.
@@ -94,7 +164,7 @@ impl Confidence {
     }
 }
 
-/// A 95 % interval.
+/// A 95 % interval, unless the field says otherwise.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
@@ -136,62 +206,35 @@ impl Evidence {
     }
 }
 
-/// How a number is worked out from what was recorded: one amount in proportion to another.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Formula {
-    /// How much of it there was.
-    pub of: Amount,
-    /// What that is a part of.
-    pub per: Amount,
+/// What a gain is a part of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GainOf {
+    /// More throughput: 0.5 is +50 %.
+    Throughput,
+    /// Less response time, at the same rate of requests: 0.5 is half of it.
+    ResponseTime,
 }
 
-/// How much of something a window holds.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Amount {
-    /// Time of the target's serving threads in classes of the ledger.
-    Ledger {
-        /// The classes.
-        classes: Vec<LedgerClass>,
-    },
-    /// Time of requests outside of the target in which the generator's threads waited for a CPU.
-    GeneratorWait,
-    /// What shares of the account are of: the time that requests took, else the threads' busy time.
-    Account,
-    /// The time that requests took: throughput times mean latency times time.
-    Requests,
-    /// The window's length.
-    Time,
-    /// What counters grew, added up over all entities of their table.
-    Growth {
-        /// Their table.
-        table: String,
-        /// The counters.
-        columns: Vec<String>,
-    },
-    /// Several amounts together.
-    Sum {
-        /// The amounts.
-        amounts: Vec<Amount>,
-    },
-    /// An amount times a number.
-    Times {
-        /// The number.
-        factor: f64,
-        /// The amount.
-        amount: Box<Amount>,
-    },
-}
-
-/// A change that would help, with what it would bring at most if the rest of a request stays as it is.
+/// A change that would help, with an estimate of what it would bring if the rest of a request stays as it is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// The change: `a third CPU`.
     pub change: String,
-    /// Upper bound of the throughput then, operations per second.
+    /// Throughput then, operations per second, in the middle of the estimate; `None` where the gain is
+    /// none in throughput, or not known.
     pub throughput: Option<f64>,
-    /// The same as a gain: 0.5 is +50 %.
+    /// The middle of the estimate: 0.5 is 50 % of what `gain_of` says; `None` where nothing sound can be said.
     pub gain: Option<f64>,
+    /// Its low and high end, by what is known to be uncertain; never below 0. No confidence level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain_interval: Option<Interval>,
+    /// What it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain_of: Option<GainOf>,
+    /// Its model, in a few words: `CPU law`; empty where the gain is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub gain_model: String,
     /// Why, or empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub because: String,

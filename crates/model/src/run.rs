@@ -2,14 +2,14 @@
 //!
 //! This is the content of a recording's `meta.json`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EntityId, Gap, Role, Timestamp, Window};
+use crate::{EntityId, Gap, Role, Sentence, Timestamp, Window};
 
 /// The version of the recording format that this program writes.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// Everything about a recording that is not a row.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -32,13 +32,42 @@ pub struct Meta {
     pub targets: Vec<Target>,
     /// Why no target was found, as it was said to the user; `None` when one was.
     #[serde(default)]
-    pub no_target: Option<String>,
+    pub no_target: Option<Sentence>,
     /// The workload, when one was run.
     pub workload: Option<WorkloadRun>,
     /// What was not seen.
     pub gaps: Vec<Gap>,
     /// What the recording itself cost.
     pub cost: Cost,
+}
+
+impl Meta {
+    /// Says of each sentence that is known only by its text what it is made of, as far as `made` has it.
+    pub fn take_apart(&mut self, made: &HashMap<String, Sentence>) {
+        for sentence in self.sentences_mut() {
+            if let Some(made) = made.get(&sentence.to_string()) {
+                sentence.clone_from(made);
+            }
+        }
+    }
+
+    /// Every sentence in it. One that is not here is written as its text alone, which is foreign.
+    pub fn sentences_mut(&mut self) -> impl Iterator<Item = &mut Sentence> {
+        let gaps = self.gaps.iter_mut();
+        let gaps =
+            gaps.flat_map(|gap| [&mut gap.what].into_iter().chain(gap.reason.sentence_mut()));
+        let found_by = self.targets.iter_mut().map(|target| &mut target.found_by);
+        let of_workload = self.workload.iter_mut().flat_map(|workload| {
+            let outcome = workload.outcome.iter_mut();
+            let remarks = outcome.flat_map(|outcome| &mut outcome.remarks);
+            workload.notices.iter_mut().chain(remarks)
+        });
+        gaps.chain(found_by)
+            .chain(of_workload)
+            .chain(&mut self.plan.targets)
+            .chain(&mut self.no_target)
+            .chain(self.cost.programs.values_mut().flatten())
+    }
 }
 
 /// The identity of this recording.
@@ -61,12 +90,12 @@ pub struct Identity {
 }
 
 /// What was asked for.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Plan {
     /// `run` or `record`.
     pub command: String,
     /// The targets as the user named them.
-    pub targets: Vec<String>,
+    pub targets: Vec<Sentence>,
     /// Period of the target's threads, ns.
     pub fast_period_ns: i64,
     /// The whole command line as it was typed, secrets replaced; empty where an older version recorded.
@@ -79,6 +108,9 @@ pub struct Plan {
     /// Whether switches and wake-ups were to be traced all the time, whatever that takes.
     #[serde(default, alias = "no_pauses")]
     pub trace_all: bool,
+    /// The user's goals for latency.
+    #[serde(default)]
+    pub goals: Vec<crate::Goal>,
 }
 
 /// How often something is read.
@@ -105,13 +137,60 @@ pub struct Target {
     #[serde(default)]
     pub version: Option<String>,
     /// How it was found: `unix socket /tmp/.s.PGSQL.5432`, `port 5432`, `pid 17`.
-    pub found_by: String,
+    pub found_by: Sentence,
     /// Connections of the generator that lead to it.
     pub connections: u32,
     /// CPUs that its affinity and cpuset allow; `None` when that could not be read.
     pub cpus_allowed: Option<u32>,
+    /// Their numbers, of those that are online; empty when that could not be read.
+    #[serde(default)]
+    pub allowed: Vec<u32>,
     /// When it was found.
     pub found_at: Timestamp,
+    /// What it is of a machine that was recorded as a whole; `None` for a target that was named or followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_unit: Option<MachineUnit>,
+}
+
+/// A part of a machine that people have a name for, as `record` without a target finds them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MachineUnit {
+    /// The kind of it.
+    pub kind: UnitKind,
+    /// The path of the control group that has all of its processes; `None` for a process with its
+    /// descendants.
+    pub group: Option<String>,
+}
+
+/// The kinds of parts of a machine.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitKind {
+    /// A unit of systemd's.
+    Service,
+    /// A container of Docker, Podman, containerd, CRI-O, LXC or systemd-nspawn.
+    Container,
+    /// A virtual machine of QEMU.
+    VirtualMachine,
+    /// Any other control group.
+    Group,
+    /// A process with its descendants.
+    Process,
+}
+
+impl UnitKind {
+    /// In words.
+    pub const fn word(self) -> &'static str {
+        match self {
+            UnitKind::Service => "service",
+            UnitKind::Container => "container",
+            UnitKind::VirtualMachine => "virtual machine",
+            UnitKind::Group => "group",
+            UnitKind::Process => "process",
+        }
+    }
 }
 
 /// The workload that was run, and what it reported.
@@ -124,7 +203,7 @@ pub struct WorkloadRun {
     /// The adapter that understood it; `None` for any other command.
     pub adapter: Option<String>,
     /// What was changed or noticed, as reported to the user.
-    pub notices: Vec<String>,
+    pub notices: Vec<Sentence>,
     /// The patterns by which its output was read, as typed: `latency:us=lat ([0-9]+)us`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
@@ -171,7 +250,7 @@ pub struct Outcome {
     /// The tool's own final report, where it printed one.
     pub summary: Option<Summary>,
     /// What its final report means, in sentences: an aborted run, clients that failed.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Sentence>,
     /// Errors in its output, by kind: known only of output that the program reads, that is with an
     /// adapter or with `--metric`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -344,7 +423,7 @@ pub struct Cost {
     pub corrections: BTreeMap<String, u64>,
     /// BPF programs by name, and why those that were not used could not be.
     #[serde(default, deserialize_with = "by_program")]
-    pub programs: BTreeMap<String, Option<String>>,
+    pub programs: BTreeMap<String, Option<Sentence>>,
     /// How thread-time accounting agreed with the kernel's own counts of the same threads.
     #[serde(default, alias = "ledger", skip_serializing_if = "Option::is_none")]
     pub cross_check: Option<CrossCheck>,
@@ -379,6 +458,13 @@ pub struct CrossCheck {
     /// Events of target and generator that were not counted because there was no memory for a thread's
     /// record.
     pub drops: u64,
+}
+
+impl Meta {
+    /// Whether the whole machine was recorded: no target was named, and none was followed from a workload.
+    pub fn is_of_machine(&self) -> bool {
+        self.workload.is_none() && self.plan.command == "record" && self.plan.targets.is_empty()
+    }
 }
 
 impl Cost {

@@ -18,6 +18,8 @@ pub enum Unit {
     Count,
     /// Hundredths of one: load averages, as the kernel prints them.
     Hundredths,
+    /// Millionths of whatever is measured: numbers that others report as floating-point numbers.
+    Millionths,
     /// Thousandths of an event per second.
     MilliPerSecond,
     /// A code whose meaning the help gives: a task state, a system call number.

@@ -155,6 +155,7 @@ classes! {
         Unknown "Blocked, reason not known." => class("unknown", Unknown, "blocked, reason not seen").drawn(170, "blocked, not seen in what", pale("cross", ["#ffffff", "#171b21"])).waker("unknown_ns", "Part in which the waker was blocked, reason not known."),
         Outside "Time of the response that was spent outside the target." => class("outside", Outside, "outside"),
         Lag "Lag behind the generator's own schedule." => class("lag", Outside, "late behind the schedule"),
+        Remote "Time of the response in which the target waited for a peer that it had asked itself." => class("remote", Outside, "waiting for a peer"),
     }
 }
 
@@ -234,7 +235,7 @@ pub enum DecidedBy {
     Uninterruptible,
     /// The system call that it is in.
     Call,
-    /// PostgreSQL's wait event.
+    /// The server's own wait event.
     WaitEvent,
 }
 
@@ -281,16 +282,16 @@ classes! {
         Sleep "In a timed sleep." => counted("sleep_ns", Call, Is::Sleep),
         OtherCall "Asleep in another system call." => counted("other_call_ns", Call, Is::OtherCall),
         Unknown "Off-CPU, reason not known: stopped, traced, or a kernel thread." => counted("unknown_ns", Call, Is::Unknown),
-        EventLwlock "Asleep, wait event type LWLock: for an internal lock of the server, except the next." => counted("postgres_lwlock_ns", WaitEvent, Is::InternalLock),
-        EventLog "Asleep, wait event LWLock:WALWrite: waiting for another backend's WAL flush." => counted("postgres_wal_lock_ns", WaitEvent, Is::SyncQueue),
-        EventLock "Asleep, wait event type Lock: for a row, table or transaction that another session has locked." => counted("postgres_lock_ns", WaitEvent, Is::DatabaseLock),
-        EventBuffer "Asleep, wait event type BufferPin: until others have unpinned a buffer." => counted("postgres_buffer_pin_ns", WaitEvent, Is::InternalLock),
-        EventActivity "Asleep, wait event type Activity: a server process that has no work." => counted("postgres_activity_ns", WaitEvent, Is::Input),
-        EventClient "Asleep, wait event type Client: for the client's next message (Client:ClientWrite is in output_ns)." => counted("postgres_client_ns", WaitEvent, Is::Input),
-        EventExtension "Asleep, wait event type Extension." => counted("postgres_extension_ns", WaitEvent, Is::OtherCall),
-        EventIpc "Asleep, wait event type IPC: for another server process." => counted("postgres_ipc_ns", WaitEvent, Is::OtherCall),
-        EventTimeout "Asleep, wait event type Timeout: until a time." => counted("postgres_timeout_ns", WaitEvent, Is::Sleep),
-        EventIo "Asleep and, by the kernel, not for a disk, wait event type IO: for a server process that does I/O for others, as a rule." => counted("postgres_io_ns", WaitEvent, Is::ReadWrite),
+        EventLwlock "Asleep, with a wait event for an internal lock of the server (PostgreSQL: LWLock), except the next." => counted("event_lwlock_ns", WaitEvent, Is::InternalLock),
+        EventLog "Asleep, with a wait event for another session's flush of the log (PostgreSQL: LWLock:WALWrite)." => counted("event_log_ns", WaitEvent, Is::SyncQueue),
+        EventLock "Asleep, with a wait event for a row, table or transaction that another session has locked (PostgreSQL: Lock)." => counted("event_lock_ns", WaitEvent, Is::DatabaseLock),
+        EventBuffer "Asleep, with a wait event for a buffer that others use (PostgreSQL: BufferPin)." => counted("event_buffer_ns", WaitEvent, Is::InternalLock),
+        EventActivity "Asleep, with the wait event of a server process that has no work (PostgreSQL: Activity)." => counted("event_activity_ns", WaitEvent, Is::Input),
+        EventClient "Asleep, with a wait event for the client's next message (PostgreSQL: Client; Client:ClientWrite is in output_ns)." => counted("event_client_ns", WaitEvent, Is::Input),
+        EventExtension "Asleep, with a wait event of an extension (PostgreSQL: Extension)." => counted("event_extension_ns", WaitEvent, Is::OtherCall),
+        EventIpc "Asleep, with a wait event for another process of the server: parallel workers, a synchronous standby (PostgreSQL: IPC)." => counted("event_ipc_ns", WaitEvent, Is::OtherCall),
+        EventTimeout "Asleep, with a wait event until a time (PostgreSQL: Timeout)." => counted("event_timeout_ns", WaitEvent, Is::Sleep),
+        EventIo "Asleep and, by the kernel, not for a disk, with a wait event for I/O: for a server process that does I/O for others, as a rule (PostgreSQL: IO)." => counted("event_io_ns", WaitEvent, Is::ReadWrite),
     }
 }
 

@@ -1,5 +1,7 @@
-//! A recording of what runs already, from its targets to its end.
+//! A recording of what runs already, from its targets to its end; without any, of the whole machine.
 
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use collectors::Command;
@@ -9,6 +11,7 @@ use super::event::Event;
 use super::observer::Progress;
 use super::plan::PlannedTarget;
 use super::session::Session;
+use super::survey::PartSearch;
 
 const POLL: Duration = Duration::from_millis(100);
 /// A sampler that has not ended by then never will; what is on disk is then all there is.
@@ -19,6 +22,8 @@ pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Op
     kernel::give_up_all_but(Duty::Recording);
     session.introduce(targets);
     session.save_meta();
+    // Ends when it is dropped.
+    let _survey = targets.is_empty().then(|| survey(session));
     let started = Instant::now();
     let mut stopping = None;
     while !session.ended {
@@ -30,6 +35,10 @@ pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Op
             }
             Ok(Event::Application(number, message)) => {
                 session.application(number, message);
+                false
+            }
+            Ok(Event::Follow(parts)) => {
+                session.follow(parts);
                 false
             }
             Ok(_) | Err(_) => false,
@@ -49,4 +58,20 @@ pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Op
             Some(_) => {}
         }
     }
+}
+
+/// Starts to look for those who are to be followed, until the sender is dropped.
+fn survey(session: &Session) -> Sender<()> {
+    let survey = PartSearch {
+        proc: session.proc(),
+        own: session.own_pid(),
+    };
+    let (stop, stopped) = channel();
+    let events = session.events().clone();
+    let report = move |parts| events.send(Event::Follow(parts)).is_ok();
+    // Without a thread nobody is followed, and the end says so.
+    let _ = thread::Builder::new()
+        .name("survey".to_owned())
+        .spawn(move || survey.run(report, &stopped));
+    stop
 }

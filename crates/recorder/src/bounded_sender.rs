@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use collectors::SamplerEvent;
-use model::{Gap, GapReason, Timestamp, Window};
+use model::{Gap, GapReason, Sentence, Timestamp, Window};
 
 /// Rows on their way take at most about this much memory: several seconds of a thousand threads.
 const MOST_BYTES: usize = 16 << 20;
@@ -64,7 +64,7 @@ impl<S: Fn(SamplerEvent)> BoundedSender<S> {
         if let Some((since, count)) = self.dropped.take_if(|_| goes_on) {
             (self.send)(SamplerEvent::Gap(Gap {
                 table: "*".to_owned(),
-                what: String::new(),
+                what: Sentence::default(),
                 window: Some(Window::new(since, now)),
                 reason: GapReason::Dropped(count),
             }));

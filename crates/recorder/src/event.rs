@@ -2,6 +2,7 @@
 
 use collectors::SamplerEvent;
 use kernel::Interrupt;
+use targets::Part;
 use workloads::Bin;
 
 use super::applications::Message;
@@ -15,6 +16,8 @@ pub(super) enum Event {
     Bins(Vec<Bin>),
     /// From the search for servers.
     Search(SearchEvent),
+    /// From the survey of the machine: who is to be followed.
+    Follow(Vec<Part>),
     /// From the application of this number.
     Application(usize, Message),
     /// The user wants it to end.

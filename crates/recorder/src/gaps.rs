@@ -41,13 +41,13 @@ fn is_alike(one: &Gap, other: &Gap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Timestamp;
+    use model::{Sentence, Timestamp};
 
     fn gap(start: i64, end: i64, reason: GapReason) -> Gap {
         let at = Timestamp::from_ns;
         Gap {
             table: "*".to_owned(),
-            what: String::new(),
+            what: Sentence::default(),
             window: Some(Window::new(at(start), at(end))),
             reason,
         }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader};
 
 use collectors::Sampler;
-use model::{Identity, Meta, Rows, Timestamp};
+use model::{Identity, Meta, Rows, Sentence, Timestamp, sentence};
 use recording::FolderHandle;
 use workloads::{LATENCY_SAMPLE, LatencyLog, Logged};
 
@@ -30,7 +30,7 @@ pub(super) struct LatencySample {
     /// Rows of `LATENCY_SAMPLE`.
     pub(super) rows: Rows,
     /// A sentence where something was left out.
-    pub(super) remark: Option<String>,
+    pub(super) remark: Option<Sentence>,
 }
 
 impl LatencyLogs {
@@ -51,7 +51,12 @@ impl LatencyLogs {
         let read = read_folder(&self.folder, &self.log);
         // What cannot be removed stays beside the tables, which is no harm.
         let _ = self.folder.remove_all();
-        let unread = |error| format!("the log for quantiles cannot be read: {error}");
+        let unread = |error: io::Error| {
+            sentence!(
+                "the log for quantiles cannot be read: {}",
+                error.to_string()
+            )
+        };
         let (sample, unread) = match read {
             Ok((sample, full)) => (sample, full),
             Err(error) => (Vec::new(), Some(unread(error))),
@@ -69,10 +74,12 @@ impl LatencyLogs {
         placed.sort_unstable();
         let rows = rows(&placed);
         let remark = unread.or_else(|| match (rows.is_empty(), lost) {
-            (true, 0) => Some("the log for quantiles holds no completed operation".to_owned()),
+            (true, 0) => Some("the log for quantiles holds no completed operation".into()),
             (_, 0) => None,
-            (_, lost) => Some(format!(
-                "{lost} of {all} operations in the log for quantiles lie outside the run by the wall clock, which was set meanwhile: they are left out"
+            (_, lost) => Some(sentence!(
+                "{} of {} operations in the log for quantiles lie outside the run by the wall clock, which was set meanwhile: they are left out",
+                lost,
+                all
             )),
         });
         LatencySample { rows, remark }
@@ -80,7 +87,7 @@ impl LatencyLogs {
 }
 
 /// Latencies with their time since 1970, and a sentence when there were too many.
-type Sample = (Vec<(i64, i64)>, Option<String>);
+type Sample = (Vec<(i64, i64)>, Option<Sentence>);
 
 fn read_folder(folder: &FolderHandle, log: &LatencyLog) -> io::Result<Sample> {
     let mut sample = Vec::new();
@@ -90,8 +97,9 @@ fn read_folder(folder: &FolderHandle, log: &LatencyLog) -> io::Result<Sample> {
         let room = MOST_READ.saturating_sub(sample.len());
         let (file, _) = folder.read(name)?;
         if !read_file(BufReader::new(file), log, room, &mut sample)? {
-            full = Some(format!(
-                "the log for quantiles is longer than {MOST_READ} operations: the rest is left out"
+            full = Some(sentence!(
+                "the log for quantiles is longer than {} operations: the rest is left out",
+                MOST_READ
             ));
         }
     }

@@ -22,6 +22,7 @@ mod run;
 mod search;
 mod session;
 mod storage;
+mod survey;
 mod workload;
 mod workload_plan;
 

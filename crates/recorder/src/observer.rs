@@ -1,9 +1,11 @@
 //! What is to be seen of a recording while it is made. This file knows no terminal: an observer decides
 //! what it shows, and how.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use model::Target;
+use model::{Sentence, Target};
+use recording::FolderHandle;
 use workloads::{Bin, Stream};
 
 /// Receives what happens while a recording is made.
@@ -20,6 +22,8 @@ pub trait Observer: Send + Sync {
 /// What happens while a recording is made.
 #[derive(Debug)]
 pub enum Progress<'a> {
+    /// What is recorded goes into this folder from now on. Sent once, first.
+    Begun(&'a Arc<FolderHandle>),
     /// Time since the workload started, or the recording of what runs already; several times a second.
     Elapsed(Duration),
     /// An interval of the workload's own throughput and latency.
@@ -32,7 +36,7 @@ pub enum Progress<'a> {
     /// The search for servers has come to a first end; sent once, or never.
     Introduced {
         /// What was changed or noticed in the workload's command, as sentences without an end.
-        notices: &'a [String],
+        notices: &'a [Sentence],
         /// Who serves the workload, where that was found.
         server: Option<&'a Target>,
     },

@@ -1,14 +1,15 @@
 //! Who plays which part in a run: the workload, and who serves it as far as that is found.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use collectors::Command;
-use model::{ExitKind, Role, Target};
+use model::{EntityKind, ExitKind, Part, Role, Sentence, Target, sentence};
 use workloads::Ending;
 
 use super::observer::Progress;
 use super::plan::PlannedTarget;
-use super::search::{Found, Search, no_connection};
+use super::search::{Found, Search, no_connection, unserved};
 use super::session::Session;
 use super::workload_plan::WorkloadPlan;
 
@@ -21,13 +22,15 @@ pub(super) struct Participants {
     unit: &'static str,
     known: bool,
     clients: Option<u32>,
-    notices: Vec<String>,
+    notices: Vec<Sentence>,
     announced: bool,
     first_found: Option<Instant>,
     /// The workload itself as target, for as long as no server of it is found.
     provisional: Option<usize>,
     /// Whether the user named who serves.
     named: bool,
+    /// Where the workload connected to first: who connects to somebody is no target.
+    contact: Option<SocketAddr>,
 }
 
 impl Participants {
@@ -43,6 +46,7 @@ impl Participants {
             first_found: None,
             provisional: None,
             named: targets.iter().any(|target| target.role == Role::Target),
+            contact: None,
         }
     }
 
@@ -55,7 +59,7 @@ impl Participants {
             self.provisional = Some(session.meta.targets.len());
             Role::Target
         };
-        let workload = session.target(role, &self.name, "the command", &pids);
+        let workload = session.target(role, &self.name, "the command".into(), &pids);
         session.measure(pids, workload);
     }
 
@@ -75,6 +79,30 @@ impl Participants {
     pub(super) fn may_lead_to_server(&self, role: Role) -> bool {
         // Nobody else has a part before a server is found.
         role == Role::Generator || self.provisional.is_some()
+    }
+
+    /// The workload, or whoever is measured in its place, connected to an address.
+    pub(super) fn contacted(&mut self, address: SocketAddr) {
+        /// Names are looked up by whoever wants to connect elsewhere.
+        const DNS: u16 = 53;
+        if address.port() != DNS {
+            self.contact.get_or_insert(address);
+        }
+    }
+
+    /// Makes a workload that connected somewhere what it is, a load generator, although nobody was found who serves
+    /// it; to be called before the sampling ends.
+    pub(super) fn demote(&mut self, session: &mut Session, generator: u32, lasted: Duration) {
+        let Some(contact) = self.contact else {
+            return;
+        };
+        let Some(index) = self.provisional.take() else {
+            return;
+        };
+        session.meta.targets[index].role = Role::Generator;
+        session.assign(vec![generator], Role::Generator);
+        let sentence = unserved(&session.proc(), &self.name, contact, lasted);
+        session.meta.no_target.get_or_insert(sentence);
     }
 
     /// Servers were found, or more of their processes.
@@ -119,7 +147,7 @@ impl Participants {
                 let server = Target {
                     unit: self.unit.to_owned(),
                     connections: found.connections,
-                    ..session.target(Role::Target, name, &found.found_by, &found.roots)
+                    ..session.target(Role::Target, name, found.found_by, &found.roots)
                 };
                 session.measure(found.roots, server);
             }
@@ -127,9 +155,9 @@ impl Participants {
     }
 
     /// The search gave up, for now.
-    pub(super) fn not_found(&mut self, session: &mut Session, sentence: String) {
+    pub(super) fn not_found(&mut self, session: &mut Session, sentence: Sentence) {
         self.announce(session);
-        session.notice(&sentence);
+        session.notice(&sentence.to_string());
         session.meta.no_target = Some(sentence);
     }
 
@@ -167,22 +195,20 @@ impl Participants {
         }
         let failed = exit.status() != 0;
         let sentence = if failed {
-            let remarks = ending.remarks.join("; ");
-            let why = if remarks.is_empty() {
-                String::new()
-            } else {
-                format!(": {remarks}")
-            };
-            let status = exit.status();
-            format!(
-                "{} ended with status {status} before a server of it was found{why}",
-                self.name
-            )
+            let ended = sentence!(
+                "{} ended with status {} before a server of it was found",
+                Part::name(EntityKind::Workload, &self.name),
+                exit.status()
+            );
+            let between = [": "].into_iter().chain(std::iter::repeat("; "));
+            let remarks = between.zip(ending.remarks.iter().cloned());
+            remarks.fold(ended, |all, (between, remark)| all.and(between).and(remark))
         } else {
             let said = session.meta.no_target.take();
             said.unwrap_or_else(|| no_connection(&session.proc(), &self.name, lasted))
         };
         session.meta.no_target = Some(sentence);
-        !failed
+        // Of a command that no adapter knows nobody said that it has one.
+        !failed && self.known
     }
 }

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::Environment;
-use model::Role;
+use model::{Goal, Role, Sentence};
 use rustix::process::Rlimit;
 use sources::{AppSource, Application};
 use targets::NamedTarget;
 
 use super::applications;
-use super::error::{Error, Result};
+use super::error::Result;
 use super::privacy::Privacy;
 use super::workload_plan::{Recognised, WorkloadOptions, WorkloadPlan};
 
@@ -31,6 +31,8 @@ pub struct Options {
     pub applications: Vec<(Application, String)>,
     /// Whether switches and wake-ups are traced all the time, whatever that costs.
     pub trace_all: bool,
+    /// Goals for latency, beside which the recording will be judged.
+    pub goals: Vec<Goal>,
     /// The folder that has the kernel's files: `/`, or where another machine's are mounted.
     pub root: PathBuf,
     /// This program's own command line, the words of a workload included. Secrets in it are recognised
@@ -57,6 +59,7 @@ pub struct Plan {
     pub(super) targets: Vec<PlannedTarget>,
     pub(super) applications: Vec<Arc<dyn AppSource>>,
     pub(super) trace_all: bool,
+    pub(super) goals: Vec<Goal>,
     /// This program's own command line, secrets replaced.
     pub(super) typed: Vec<String>,
     pub(super) privacy: Privacy,
@@ -74,7 +77,7 @@ pub(super) enum PlannedSubject {
 pub(super) struct PlannedTarget {
     pub(super) role: Role,
     /// As it was typed.
-    pub(super) text: String,
+    pub(super) text: Sentence,
     pub(super) pids: Vec<u32>,
 }
 
@@ -88,7 +91,7 @@ impl Plan {
         // Before targets are looked for: with too few descriptors none would seem to be there.
         let descriptors = kernel::raise_descriptor_limit()?;
         if matches!(options.subject, Subject::Running { .. }) {
-            need_target(&options)?;
+            kernel::check_root(&options.root)?;
         }
         let environment = kernel::environment(&options.root);
         let applications = applications::sources(&options.applications)?;
@@ -113,6 +116,7 @@ impl Plan {
             targets,
             applications,
             trace_all: options.trace_all,
+            goals: options.goals,
             typed: typed(&options.argv),
             privacy: Privacy::of(&options.argv),
             descriptors,
@@ -132,18 +136,6 @@ impl Plan {
 fn next_folder(stem: &str) -> PathBuf {
     let named = recording::next_name(Path::new("."), stem);
     named.strip_prefix(".").map(Path::to_owned).unwrap_or(named)
-}
-
-/// Without a workload, the user names what is recorded.
-fn need_target(options: &Options) -> Result<()> {
-    kernel::check_root(&options.root)?;
-    if !options.targets.is_empty() {
-        return Ok(());
-    }
-    let listening = targets::listening_here(&targets::listeners(&options.root.join("proc")));
-    Err(Error::Options(format!(
-        "record needs something to record: --target port:N, pid:N, unit:NAME, cgroup:PATH or name:REGEX (listening here: {listening})"
-    )))
 }
 
 /// Resolves the named targets to processes.
@@ -186,6 +178,7 @@ mod tests {
             targets: Vec::new(),
             applications: Vec::new(),
             trace_all: false,
+            goals: Vec::new(),
             root: "/".into(),
             argv: ["bin/stallscope", "run", "--", "x", "--password", "s3cret"]
                 .map(OsString::from)
@@ -225,12 +218,8 @@ mod tests {
     #[test]
     fn options_that_cannot_be_followed_are_refused_with_the_way_round() {
         let home = tempfile::tempdir().expect("a temporary folder");
-        let refused = |subject, way: &str| {
-            let refused = planned(subject, &home.path().join("a.stall")).err();
-            let said = refused.map(|error| error.to_string()).unwrap_or_default();
-            assert!(said.contains(way), "{said}");
-        };
-        refused(Subject::Running { length: None }, "--target port:N");
-        refused(workload("./load"), "leave --quantiles away");
+        let refused = planned(workload("./load"), &home.path().join("a.stall")).err();
+        let said = refused.map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains("leave --quantiles away"), "{said}");
     }
 }

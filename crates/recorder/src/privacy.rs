@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use model::{EntityEvent, EntityKind, Gap, GapReason, Meta, Outcome, Summary};
+use model::{EntityEvent, EntityKind, Meta, Outcome, Part, Summary};
 use workloads::{Secrets, redact, redact_text};
 
 /// Knows the secrets of this run.
@@ -30,26 +30,30 @@ impl Privacy {
         redact_again(&mut meta);
         for target in &mut meta.targets {
             target.name = self.name(&target.name);
-            target.found_by = self.text(&target.found_by);
         }
-        for text in meta.no_target.iter_mut().chain(&mut meta.plan.targets) {
-            *text = self.text(text);
+        for sentence in meta.sentences_mut() {
+            // The program's own words are no secret, even where a password is one of them.
+            for part in sentence.parts_mut() {
+                match part {
+                    Part::Own(_) => {}
+                    Part::Name { name, .. } => *name = self.0.hide(name),
+                    Part::Foreign { foreign } => *foreign = self.text(foreign),
+                }
+            }
         }
         if let Some(workload) = &mut meta.workload {
-            let notices = workload.notices.iter_mut().chain(&mut workload.signals);
-            notices.for_each(|text| *text = self.text(text));
+            workload
+                .signals
+                .iter_mut()
+                .for_each(|text| *text = self.text(text));
             if let Some(outcome) = &mut workload.outcome {
                 self.outcome(outcome);
             }
         }
-        meta.gaps.iter_mut().for_each(|gap| self.gap(gap));
         meta
     }
 
     fn outcome(&self, outcome: &mut Outcome) {
-        for text in &mut outcome.remarks {
-            *text = self.text(text);
-        }
         for complaint in &mut outcome.complaints {
             complaint.message = self.text(&complaint.message);
         }
@@ -66,17 +70,6 @@ impl Privacy {
         }
     }
 
-    fn gap(&self, gap: &mut Gap) {
-        gap.what = self.0.hide(&gap.what);
-        match &mut gap.reason {
-            GapReason::Unsupported(text)
-            | GapReason::Denied(text)
-            | GapReason::Unwritten(text)
-            | GapReason::Malformed(text) => *text = self.0.hide(text),
-            GapReason::Vanished | GapReason::Overrun | GapReason::Dropped(_) => {}
-        }
-    }
-
     /// Changes of entities: programs and threads may call themselves after their command line.
     pub(super) fn entities(&self, events: &mut [EntityEvent]) {
         for event in events {
@@ -85,6 +78,11 @@ impl Privacy {
                 entity.kind,
                 EntityKind::Process | EntityKind::Thread | EntityKind::Pool | EntityKind::Waker
             );
+            if entity.kind == EntityKind::Series {
+                // Labels may hold whatever the program was told.
+                entity.name = self.0.hide(&entity.name);
+                entity.path = self.0.hide(&entity.path);
+            }
             // Nearly every name is one word, and costs nothing here.
             if is_title && entity.name.contains([' ', '=', '@', ':']) {
                 entity.name = self.name(&entity.name);

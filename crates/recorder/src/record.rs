@@ -6,7 +6,7 @@ use recording::FolderHandle;
 
 use super::attach;
 use super::error::Result;
-use super::observer::Observer;
+use super::observer::{Observer, Progress};
 use super::plan::{Plan, PlannedSubject};
 use super::run::{WorkloadEnd, run};
 use super::session::Session;
@@ -27,7 +27,8 @@ pub struct Recorded {
 /// What keeps a recording from beginning: the folder cannot be made, the machine refuses what every
 /// recording needs, or the workload cannot be started. Nothing is left behind then.
 pub fn record(plan: Plan, observer: Arc<dyn Observer>) -> Result<Recorded> {
-    let mut session = Session::start(&plan, observer)?;
+    let mut session = Session::start(&plan, observer.clone())?;
+    observer.progress(Progress::Begun(session.folder()));
     let Plan {
         subject, targets, ..
     } = plan;

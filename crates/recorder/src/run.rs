@@ -103,6 +103,7 @@ impl Running<'_> {
             match self.session.receive(self.session.patience(POLL)) {
                 Ok(Event::Sampler(SamplerEvent::Contact(role, address))) => {
                     if self.participants.may_lead_to_server(role) {
+                        self.participants.contacted(address);
                         // Refused only where the search has ended.
                         let _ = contacts.send(address);
                     }
@@ -128,11 +129,16 @@ impl Running<'_> {
                 let generator = self.workload.pid();
                 self.participants.found(self.session, found, generator);
             }
+            Event::Search(SearchEvent::Connected(address)) => {
+                self.participants.contacted(address);
+            }
             Event::Search(SearchEvent::NotFound(sentence)) => {
                 self.participants.not_found(self.session, sentence);
             }
             Event::Application(number, message) => self.session.application(number, message),
             Event::Interrupt(interrupt) => self.workload.interrupt(interrupt),
+            // Beside a workload nobody surveys the machine.
+            Event::Follow(_) => {}
         }
     }
 
@@ -143,8 +149,10 @@ impl Running<'_> {
         while let Ok(event) = self.session.receive(Duration::ZERO) {
             self.handle(event);
         }
-        self.session.sampler.tell(Command::Stop);
         let lasted = self.started.elapsed();
+        let generator = self.workload.pid();
+        self.participants.demote(self.session, generator, lasted);
+        self.session.sampler.tell(Command::Stop);
         self.await_sampler();
         let Self {
             session,
@@ -188,7 +196,7 @@ impl Running<'_> {
                     self.session.application(number, message);
                 }
                 // It ends already: a Ctrl-C that the workload was quicker to obey must not cut the recording off.
-                Ok(Event::Search(_) | Event::Interrupt(_)) => {}
+                Ok(Event::Search(_) | Event::Interrupt(_) | Event::Follow(_)) => {}
                 Err(_) => return,
             }
         }

@@ -8,13 +8,16 @@ use std::time::{Duration, Instant};
 
 use collectors::{Command, Sampler, SamplerEvent, SamplerHandle, Settings};
 use kernel::{Clocks, Interrupts};
-use model::{Entity, EntityId, EntityKind, GapReason, Meta, Role, Rows, Table, Target};
+use model::{
+    Entity, EntityId, EntityKind, GapReason, Meta, Role, Rows, Sentence, Table, Target, sentence,
+};
 use recording::FolderHandle;
 use rustix::process::Rlimit;
-use sources::AppSource;
+use sources::{AppSource, MOST_SERIES};
+use targets::Part;
 use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
-use super::applications::{Application, Message, News};
+use super::applications::{Application, Message, News, Owners};
 use super::bounded_sender::{BoundedSender, Load};
 use super::description::description;
 use super::error::Result;
@@ -121,8 +124,17 @@ impl Session {
     }
 
     /// A target that the user named, or the workload itself.
-    pub(super) fn target(&self, role: Role, name: &str, found_by: &str, pids: &[u32]) -> Target {
+    pub(super) fn target(
+        &self,
+        role: Role,
+        name: &str,
+        found_by: Sentence,
+        pids: &[u32],
+    ) -> Target {
         let proc = self.proc();
+        let allowed = pids
+            .first()
+            .and_then(|pid| kernel::cpus_allowed(&self.root, *pid));
         Target {
             role,
             root: None,
@@ -131,22 +143,43 @@ impl Session {
             version: pids
                 .iter()
                 .find_map(|pid| kernel::postgres_version(&proc, *pid)),
-            found_by: found_by.to_owned(),
+            found_by,
             connections: 0,
-            cpus_allowed: pids
-                .first()
-                .and_then(|pid| kernel::cpus_allowed(&self.root, *pid)),
+            cpus_allowed: allowed.as_ref().map(|it| it.len() as u32),
+            allowed: allowed.unwrap_or_default(),
             found_at: kernel::boottime(),
+            machine_unit: None,
         }
     }
 
     /// Gives the targets that the user named their parts.
     pub(super) fn introduce(&mut self, targets: &[PlannedTarget]) {
         for PlannedTarget { role, text, pids } in targets {
-            let name = self.name_of(pids).unwrap_or_else(|| text.clone());
-            let target = self.target(*role, &name, text, pids);
+            let name = self.name_of(pids).unwrap_or_else(|| text.to_string());
+            let target = self.target(*role, &name, text.clone(), pids);
             self.measure(pids.clone(), target);
         }
+    }
+
+    /// Our own process, as this machine shows it.
+    pub(super) fn own_pid(&self) -> Option<u32> {
+        kernel::own_pid(&self.root)
+    }
+
+    /// Follows parts of the machine, each as a target of its own.
+    pub(super) fn follow(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            let found_by = match &part.unit.group {
+                Some(_) => "its control group".into(),
+                None => sentence!("pid:{}", part.pids.first().copied().unwrap_or(0)),
+            };
+            let target = Target {
+                machine_unit: Some(part.unit),
+                ..self.target(Role::Target, &part.name, found_by, &part.pids)
+            };
+            self.measure(part.pids, target);
+        }
+        self.save_meta();
     }
 
     /// Gives processes a part and notes them as a target.
@@ -288,6 +321,10 @@ impl Session {
     }
 
     fn take(&mut self, news: News) {
+        if !news.entities.is_empty() {
+            let kept = self.storage.entities(news.entities);
+            self.note(kept);
+        }
         for (table, rows) in &news.rows {
             self.rows(table, rows);
         }
@@ -355,6 +392,7 @@ fn start_sampler(
         traces_all: plan.trace_all,
         workload: workload
             .map(|workload| Entity::new(EntityKind::Workload, &workload.name, "workload")),
+        reserved: plan.applications.iter().map(series).sum(),
     };
     let events = events.clone();
     let mut sender =
@@ -364,6 +402,11 @@ fn start_sampler(
     })
 }
 
+/// Entity numbers that the series of an application may take.
+fn series(source: &Arc<dyn AppSource>) -> u32 {
+    source.tables().series.map_or(0, |_| MOST_SERIES as u32)
+}
+
 /// Asks the applications that the plan names.
 fn start_applications(plan: &Plan, meta: &Meta, events: &Sender<Event>) -> Vec<Application> {
     // A server elsewhere has no process here: what the load is about stands for it.
@@ -371,12 +414,18 @@ fn start_applications(plan: &Plan, meta: &Meta, events: &Sender<Event>) -> Vec<A
         Some(_) => Sampler::WORKLOAD,
         None => Sampler::MACHINE,
     };
+    let mut next = Sampler::RESERVED;
     let start = |(number, source): (usize, &Arc<dyn AppSource>)| {
         let tell = events.clone();
+        let owners = Owners {
+            fallback,
+            series: next,
+        };
+        next.0 += series(source);
         Application::ask(
             source.clone(),
             plan.environment.root.join("proc"),
-            fallback,
+            owners,
             move |message| drop(tell.send(Event::Application(number, message))),
         )
     };

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use model::{Load, Provenance};
+use model::{EntityKind, Load, Part, Provenance, Sentence, sentence};
 use workloads::{Adjust, LatencyLog, LogOffer, Patterns, Prepared, Quantity, Reader, Rule};
 
 use super::error::{Error, Result};
@@ -46,7 +46,7 @@ pub(super) struct WorkloadPlan {
     pub(super) known: bool,
     pub(super) load: Load,
     pub(super) latency: Provenance,
-    pub(super) notices: Vec<String>,
+    pub(super) notices: Vec<Sentence>,
     /// What one of the server's processes is called: `backend`.
     pub(super) unit: &'static str,
     /// Understands the output, where an adapter or a pattern does.
@@ -107,7 +107,8 @@ impl Recognised {
             Some(LogOffer::Possible(log)) => {
                 let path = recording.join(LOG_FOLDER);
                 let options = log.add_to(&mut plan.argv, &path.join(LOG_PREFIX));
-                let notice = format!("{}: added {options} for quantiles", plan.name);
+                let name = Part::name(EntityKind::Workload, &plan.name);
+                let notice = sentence!("{}: added {} for quantiles", name, options);
                 plan.notices.push(notice);
                 plan.log = Some(log);
             }
@@ -140,10 +141,8 @@ impl Recognised {
     }
 
     fn unknown(argv: Vec<OsString>, patterns: Patterns) -> Self {
-        let program = argv.first().map(Path::new).and_then(Path::file_name);
-        let name = program.map(|name| name.to_string_lossy().into_owned());
         let plan = WorkloadPlan {
-            name: name.unwrap_or_default(),
+            name: workloads::name_of(&argv),
             argv,
             known: false,
             load: Load::default(),

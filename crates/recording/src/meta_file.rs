@@ -1,13 +1,15 @@
 //! `meta.json`: written anew as a whole, with room kept for the next time, and a checksum to read by.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-use model::Meta;
+use model::{Meta, Part, Sentence};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, FolderHandle, META_FILE, Result, checksum};
 
@@ -112,9 +114,40 @@ fn take(file: &File, bytes: usize) -> io::Result<()> {
     taken
 }
 
+/// What stands in `meta.json` beside the description itself.
+#[derive(Serialize)]
+struct WithSentences<'a> {
+    #[serde(flatten)]
+    meta: &'a Meta,
+    sentences: BTreeSet<&'a [Part]>,
+}
+
+/// What each sentence of a `meta.json` is made of. Nothing where an older version wrote it.
+#[derive(Deserialize, Default)]
+struct Sentences {
+    #[serde(default)]
+    sentences: Vec<Vec<Part>>,
+}
+
+/// Says of each sentence in a description what it is made of, as far as the text of `meta.json` tells.
+pub(crate) fn take_apart(meta: &mut Meta, text: &[u8]) {
+    // What cannot be understood here leaves a sentence what it is without: foreign.
+    let Sentences { sentences } = serde_json::from_slice(text).unwrap_or_default();
+    let made = sentences.into_iter().map(Sentence::from_iter);
+    meta.take_apart(&made.map(|it| (it.to_string(), it)).collect());
+}
+
 /// The text of `meta.json`: its last member is the checksum of all that stands before it.
 fn text_of(meta: &Meta) -> std::result::Result<Vec<u8>, serde_json::Error> {
-    let mut text = serde_json::to_string_pretty(meta)?;
+    let mut sentences = meta.clone();
+    let sentences = sentences.sentences_mut().map(|it| it.parts());
+    // A text that is not listed is foreign, so that those need no mention.
+    let listed = sentences.filter(|parts| !matches!(parts, [] | [Part::Foreign { .. }]));
+    let with_sentences = WithSentences {
+        meta,
+        sentences: listed.collect::<BTreeSet<_>>(),
+    };
+    let mut text = serde_json::to_string_pretty(&with_sentences)?;
     // The object's last line, its closing brace, moves behind the checksum.
     text.truncate(text.len() - "\n}".len());
     text.push_str(",\n  ");

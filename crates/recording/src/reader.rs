@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use model::{
-    Entities, FORMAT_VERSION, Gap, GapReason, Meta, TableData, Timeline, Timestamp, Window,
+    Entities, FORMAT_VERSION, Gap, GapReason, Meta, Sentence, TableData, Timeline, Timestamp,
+    Window,
 };
 
 use crate::damage::Damage;
@@ -183,7 +184,9 @@ fn read_meta(folder: &FolderHandle) -> Result<(Meta, Option<String>)> {
         }
         found => return Err(unclear(format!("there is no format {found}"))),
     }
-    let meta: Meta = serde_json::from_slice(&text).map_err(|error| unclear(error.to_string()))?;
+    let mut meta: Meta =
+        serde_json::from_slice(&text).map_err(|error| unclear(error.to_string()))?;
+    meta_file::take_apart(&mut meta, &text);
     check_times(&meta).map_err(unclear)?;
     let sealed = meta.format_version >= schema::SINCE_CHECKSUMS || seal == Seal::Broken;
     let doubt = (sealed && seal != Seal::Whole).then(|| {
@@ -257,8 +260,8 @@ fn newest_time(data: &TableData) -> Option<Timestamp> {
 fn gap_of(damage: &Damage, read_until: Option<Timestamp>, window: Window) -> Gap {
     Gap {
         table: damage.table.clone(),
-        what: String::new(),
+        what: Sentence::default(),
         window: read_until.map(|start| Window::new(start, window.end.max(start))),
-        reason: GapReason::Malformed(damage.to_string()),
+        reason: GapReason::Malformed(damage.to_string().into()),
     }
 }

@@ -61,10 +61,12 @@ fn targets(entities: &Entities) -> Vec<Target> {
             name: record.entity.name.clone(),
             unit: "process".to_owned(),
             version: None,
-            found_by: "the entity list".to_owned(),
+            found_by: "the entity list".into(),
             connections: 0,
             cpus_allowed: None,
+            allowed: Vec::new(),
             found_at: record.first_seen,
+            machine_unit: None,
         })
         .collect()
 }

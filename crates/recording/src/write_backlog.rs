@@ -1,6 +1,6 @@
 //! What could not be written, and when: the account that becomes gaps of the recording.
 
-use model::{Gap, GapReason, Timestamp, Window};
+use model::{Gap, GapReason, Part, Sentence, Timestamp, Window, sentence};
 
 use crate::Error;
 
@@ -20,14 +20,14 @@ pub(crate) struct Unwritten {
 struct Lost {
     window: Window,
     count: u64,
-    why: String,
+    why: Sentence,
 }
 
 /// The disk refuses.
 struct Refusal {
     /// Everything older was written.
     since: Timestamp,
-    why: String,
+    why: Sentence,
     /// What found no room in memory.
     lost: Option<Lost>,
 }
@@ -43,8 +43,11 @@ impl Unwritten {
         self.open.get_or_insert_with(|| Refusal {
             since,
             why: match error {
-                Error::Write { source, .. } => source.to_string(),
-                other => other.to_string(),
+                Error::Write { source, .. } => match source.raw_os_error() {
+                    Some(code) => Part::error(code).into(),
+                    None => source.to_string().into(),
+                },
+                other => other.to_string().into(),
             },
             lost: None,
         });
@@ -101,8 +104,8 @@ fn gap_of(lost: Lost) -> Gap {
     let rows = if count == 1 { "row" } else { "rows" };
     Gap {
         table: "*".to_owned(),
-        what: String::new(),
+        what: Sentence::default(),
         window: Some(window),
-        reason: GapReason::Unwritten(format!("{why}: {count} {rows}")),
+        reason: GapReason::Unwritten(sentence!("{}: {} {}", why, count, rows)),
     }
 }

@@ -15,18 +15,24 @@ mod cpu;
 mod disk;
 pub mod environment;
 mod filesystem;
+pub mod jvm;
 pub mod kernel_wait;
 mod load;
 mod memory;
+pub mod mysql;
 pub mod netlink;
 mod network;
 mod paging;
+pub mod pgbouncer;
 pub mod postgres;
 pub mod pressure;
 mod process;
 mod recorder;
+pub mod redis;
 pub mod request;
+pub mod scrape;
 mod sensor;
+pub mod serving;
 mod softnet;
 pub mod stall;
 mod tcp;
@@ -75,38 +81,63 @@ pub fn all() -> &'static [&'static Sensor] {
     ALL
 }
 
-/// Tables that no sensor fills, with how often each is read: collectors and applications fill them.
-fn others() -> impl Iterator<Item = (&'static model::Table, Duration)> {
-    let all: [(&'static model::Table, Duration); 21] = [
-        (&stall::STALL, TICK),
-        (&stall::CGROUP_STALL, TICK),
-        (&stall::COUNTED_CGROUP_PRESSURE, stall::FOLD),
-        (&stall::COUNTED_CGROUP_STALL, TICK),
-        (&stall::PROCESS_PRESSURE, stall::FOLD),
-        (&stall::PROCESS_STALL, TICK),
-        (&thread_time::THREAD_TIME, TICK),
-        (&thread_time::PROCESS_TIME, thread_time::BACKGROUND_PERIOD),
-        (&kernel_wait::KERNEL_WAIT, TICK),
-        (&wakeup::WAKEUP, wakeup::PERIOD),
-        (&wakeup::THREAD_POOL, wakeup::PERIOD),
-        (&wait_event::WAIT_EVENT, wait_event::PERIOD),
-        (&request::REQUESTS, TICK),
-        (&request::CALLS, TICK),
-        (&FILESYSTEM, FILESYSTEM_PERIOD),
-        (&CONNECTION, CONNECTION_PERIOD),
-        (&postgres::SESSION, APPLICATION_PERIOD),
-        (&postgres::DATABASE, APPLICATION_PERIOD),
-        (&CLOCK, CLOCK_PERIOD),
-        (&RECORDER, TICK),
-        (&COVERAGE, COVERAGE_PERIOD),
+/// A table that no sensor fills: a collector or an application does.
+pub struct OtherTable {
+    /// The table.
+    pub table: &'static model::Table,
+    /// How often it is read.
+    pub period: Duration,
+    /// Where or when else, to follow "every 1 s"; empty where that is all.
+    pub when: &'static str,
+}
+
+/// Tables that no sensor fills, in the order in which they are shown.
+pub fn others() -> impl Iterator<Item = OtherTable> {
+    const BPF: &str = ", where BPF is allowed";
+    #[rustfmt::skip]
+    let all: [(&'static model::Table, Duration, &'static str); _] = [
+        (&stall::STALL, TICK, BPF),
+        (&stall::CGROUP_STALL, TICK, BPF),
+        (&stall::COUNTED_CGROUP_PRESSURE, stall::FOLD, BPF),
+        (&stall::COUNTED_CGROUP_STALL, TICK, BPF),
+        (&stall::PROCESS_PRESSURE, stall::FOLD, BPF),
+        (&stall::PROCESS_STALL, TICK, BPF),
+        (&thread_time::THREAD_TIME, TICK, BPF),
+        (&thread_time::PROCESS_TIME, thread_time::BACKGROUND_PERIOD, BPF),
+        (&kernel_wait::KERNEL_WAIT, TICK, BPF),
+        (&serving::SERVING, TICK, BPF),
+        (&wakeup::WAKEUP, wakeup::PERIOD, BPF),
+        (&wakeup::THREAD_POOL, wakeup::PERIOD, BPF),
+        (&wait_event::WAIT_EVENT, wait_event::PERIOD, BPF),
+        (&request::REQUESTS, TICK, BPF),
+        (&request::CALLS, TICK, BPF),
+        (&request::PEER_CALLS, TICK, BPF),
+        (&FILESYSTEM, FILESYSTEM_PERIOD, ""),
+        (&CONNECTION, CONNECTION_PERIOD, ""),
+        (&postgres::SESSION, APPLICATION_PERIOD, ", with `--postgres`"),
+        (&postgres::DATABASE, APPLICATION_PERIOD, ", with `--postgres`"),
+        (&mysql::SESSION, APPLICATION_PERIOD, ", with `--mysql`"),
+        (&mysql::MYSQL, APPLICATION_PERIOD, ", with `--mysql`"),
+        (&pgbouncer::PGBOUNCER, APPLICATION_PERIOD, ", with `--pgbouncer`"),
+        (&redis::REDIS, APPLICATION_PERIOD, ", with `--redis`"),
+        (&scrape::SCRAPE, APPLICATION_PERIOD, ", with `--scrape`"),
+        (&scrape::SCRAPED, APPLICATION_PERIOD, ", with `--scrape`"),
+        (&jvm::JVM, jvm::JVM_PERIOD, ", of target, dependencies and generator"),
+        (&CLOCK, CLOCK_PERIOD, ""),
+        (&RECORDER, TICK, ", at each wake-up of the sampler"),
+        (&COVERAGE, COVERAGE_PERIOD, ", and at both edges of each on-window"),
     ];
-    all.into_iter()
+    all.into_iter().map(|(table, period, when)| OtherTable {
+        table,
+        period,
+        when,
+    })
 }
 
 /// Every table that a recording of this version can hold, apart from the workload's signal.
 pub fn tables() -> impl Iterator<Item = &'static model::Table> {
     let of_sensors = all().iter().map(|sensor| sensor.table);
-    of_sensors.chain(others().map(|(table, _)| table))
+    of_sensors.chain(others().map(|other| other.table))
 }
 
 /// How often each of those tables is read, by name, unless that costs too much.
@@ -114,12 +145,12 @@ pub fn periods() -> impl Iterator<Item = (&'static str, Period)> {
     let of_sensors = all()
         .iter()
         .map(|sensor| (&*sensor.table.name, sensor.period));
-    of_sensors.chain(others().map(|(table, period)| {
+    of_sensors.chain(others().map(|other| {
         let same = Period {
-            tracked: period,
-            background: period,
+            tracked: other.period,
+            background: other.period,
         };
-        (&*table.name, same)
+        (&*other.table.name, same)
     }))
 }
 

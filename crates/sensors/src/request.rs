@@ -1,4 +1,5 @@
-//! Requests: how many there were and how long they took, at the sockets of servers and of the generator.
+//! Requests: how many there were and how long they took, at the sockets of servers and of the generator; and what
+//! servers ask their peers themselves.
 //!
 //! Seen by the kernel at the sockets (`bpf/requests.bpf.c`), whatever the protocol: at the server from a
 //! request's arrival to the last byte of its reply, at the generator from sending it to the last byte
@@ -21,8 +22,8 @@ const FIRST_OCTAVE: u32 = 13;
 const OCTAVES: u32 = 22;
 /// Buckets: one for what is shorter than all bounds, and one for what is longer.
 pub const BUCKETS: usize = 4 * OCTAVES as usize + 2;
-/// All columns of a server's requests; a generator's has fewer.
-pub const WIDTH: usize = 10 + BUCKETS;
+/// Columns of the widest of these tables.
+pub const WIDTH: usize = 11 + BUCKETS;
 /// Requests of this length and more are all timed, by the kernel's tick; a bound of buckets (`REQUESTS_LONG_NS`).
 pub const LONG_NS: u64 = 1 << 25;
 
@@ -43,6 +44,7 @@ const SERVED: End = End {
     besides: &[
         (
             "pipelined",
+            // Which reads hold several commands is seen in on-windows only.
             Quality::Sampled,
             "Replies that answer more than one request: more had arrived when the reply was sent, the reply was sent in many small pieces, or the server had read several commands of Redis's protocol (RESP) at once (reads are looked at in on-windows; until the next look a connection counts as it was seen last). Where they are many, requests is no count of requests. In other protocols a pipeline that arrives in one piece and is answered in one looks like a single request.",
         ),
@@ -85,93 +87,118 @@ pub static CALLS: LazyLock<Table> = LazyLock::new(|| Table {
     covered_by: "".into(),
 });
 
-fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
-    let counter = |name: String, unit, quality, help: String| Column {
-        name: name.into(),
-        unit,
-        kind: ColumnKind::Counter,
-        quality,
-        help: help.into(),
-        source: end.source.into(),
-        since: "6.3".into(),
-    };
-    let mut columns = vec![counter(
-        "requests".to_owned(),
-        Unit::Count,
-        Quality::Exact,
-        end.requests.to_owned(),
-    )];
-    // Which reads hold several commands is seen in on-windows only.
-    columns.extend(end.besides.iter().map(|(name, quality, help)| {
-        counter(
-            (*name).to_owned(),
-            Unit::Count,
-            *quality,
-            (*help).to_owned(),
-        )
-    }));
-    let gauge = |name: &str, unit, quality, help: &str| Column {
+/// The same at those of target and dependencies: their calls to the peers that they ask themselves.
+pub static PEER_CALLS: LazyLock<Table> = LazyLock::new(|| {
+    let gauge = |name, unit, help| Column {
         kind: ColumnKind::Gauge,
-        ..counter(name.to_owned(), unit, quality, help.to_owned())
+        ..CALLED.counter(name, unit, Quality::Exact, help)
     };
-    columns.extend([
-        gauge(
-            "open",
-            Unit::Count,
-            Quality::Exact,
-            "Requests without a reply yet; looked at when the recording ends.",
-        ),
-        gauge(
-            "open_long",
-            Unit::Count,
-            Quality::Exact,
-            "Of these, the ones that have lasted for 33.6 ms or more so far.",
-        ),
-        gauge(
-            "open_long_ns",
-            Unit::Nanoseconds,
-            Quality::Exact,
-            "How long those have lasted so far, together; by the kernel's tick (1 to 10 ms).",
-        ),
-        counter(
-            "timed".to_owned(),
-            Unit::Count,
-            Quality::Exact,
-            end.timed.to_owned(),
-        ),
-        counter(
-            "timed_ns".to_owned(),
-            Unit::Nanoseconds,
-            Quality::Sampled,
-            format!("Time of the timed requests in all, each {}.", end.duration),
-        ),
-        counter(
-            "long".to_owned(),
-            Unit::Count,
-            Quality::Exact,
-            "Of the timed requests, those of 33.6 ms and more. All of these are timed, by the kernel's tick (1 to 10 ms) where they were not in the sample.".to_owned(),
-        ),
-        counter(
-            "long_ns".to_owned(),
-            Unit::Nanoseconds,
-            Quality::Exact,
-            "Of timed_ns, the time of those.".to_owned(),
-        ),
-    ]);
-    let bounds = (0..BUCKETS)
-        .map(|bucket| upper_ns(bucket).map_or("longer".to_owned(), |ns| format!("under_{ns}_ns")));
-    let help = "Timed requests that took less than this bound, and not less than the bound before.";
-    let bounds = bounds.enumerate().map(|(bucket, name)| {
-        // All requests of that length are timed.
-        let quality = if bucket >= FIRST_LONG {
-            Quality::Exact
-        } else {
-            Quality::Sampled
+    let peer = [
+        gauge("rtt_min_ns", Unit::Nanoseconds, ROUND_TRIP),
+        gauge("connections", Unit::Count, CONNECTIONS),
+        gauge("process", Unit::Count, PROCESS),
+    ];
+    Table {
+        name: "peer_calls".into(),
+        entity: EntityKind::Connection,
+        help: "Requests that target and dependencies sent to their peers, and were answered: over TCP and unix stream sockets, and lookups of names by UDP (port 53, connected sockets). One entity for each peer of a service: all its connections to one address. Questions to a name server that leave at once are one lookup, and one that is asked again counts again. Lookups by UDP are timed where their answer comes in an on-window (table coverage), however long they take: long and long_ns are missing there.".into(),
+        columns: columns(&CALLED).iter().cloned().chain(peer).collect(),
+        covered_by: "".into(),
+    }
+});
+
+const ROUND_TRIP: &str = "Least round-trip time that the kernel saw (tcp_min_rtt) on TCP connections to it that have ended, or that were there when the recording ended.";
+const CONNECTIONS: &str = "Stream connections to it when the recording ended.";
+const PROCESS: &str = "Entity number of the peer's process, where it is on this machine: the one that listens at the address, else one that holds the other end of a connection; of TCP and UDP looked for when the recording ends.";
+
+fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
+    let requests = end.counter("requests", Unit::Count, Quality::Exact, end.requests);
+    let besides = end.besides.iter();
+    let besides =
+        besides.map(|(name, quality, help)| end.counter(name, Unit::Count, *quality, help));
+    std::iter::once(requests)
+        .chain(besides)
+        .chain(end.open())
+        .chain(end.timed())
+        .chain(end.buckets())
+        .collect()
+}
+
+impl End {
+    fn counter(&self, name: &str, unit: Unit, quality: Quality, help: &str) -> Column {
+        Column {
+            name: name.to_owned().into(),
+            unit,
+            kind: ColumnKind::Counter,
+            quality,
+            help: help.to_owned().into(),
+            source: self.source.into(),
+            since: "6.3".into(),
+        }
+    }
+
+    /// Requests without a reply yet.
+    fn open(&self) -> [Column; 3] {
+        let gauge = |name, unit, help| Column {
+            kind: ColumnKind::Gauge,
+            ..self.counter(name, unit, Quality::Exact, help)
         };
-        counter(name, Unit::Count, quality, help.to_owned())
-    });
-    columns.extend(bounds);
-    columns.into()
+        [
+            gauge(
+                "open",
+                Unit::Count,
+                "Requests without a reply yet; looked at when the recording ends.",
+            ),
+            gauge(
+                "open_long",
+                Unit::Count,
+                "Of these, the ones that have lasted for 33.6 ms or more so far.",
+            ),
+            gauge(
+                "open_long_ns",
+                Unit::Nanoseconds,
+                "How long those have lasted so far, together; by the kernel's tick (1 to 10 ms).",
+            ),
+        ]
+    }
+
+    /// Requests that were timed, and their time.
+    fn timed(&self) -> [Column; 4] {
+        let all = format!("Time of the timed requests in all, each {}.", self.duration);
+        [
+            self.counter("timed", Unit::Count, Quality::Exact, self.timed),
+            self.counter("timed_ns", Unit::Nanoseconds, Quality::Sampled, &all),
+            self.counter(
+                "long",
+                Unit::Count,
+                Quality::Exact,
+                "Of the timed requests, those of 33.6 ms and more. All of these are timed, by the kernel's tick (1 to 10 ms) where they were not in the sample.",
+            ),
+            self.counter(
+                "long_ns",
+                Unit::Nanoseconds,
+                Quality::Exact,
+                "Of timed_ns, the time of those.",
+            ),
+        ]
+    }
+
+    /// The histogram of the timed requests.
+    fn buckets(&self) -> impl Iterator<Item = Column> {
+        let help =
+            "Timed requests that took less than this bound, and not less than the bound before.";
+        (0..BUCKETS).map(move |bucket| {
+            let bound = upper_ns(bucket);
+            let name = bound.map_or("longer".to_owned(), |ns| format!("under_{ns}_ns"));
+            // All requests of that length are timed.
+            let quality = if bucket >= FIRST_LONG {
+                Quality::Exact
+            } else {
+                Quality::Sampled
+            };
+            self.counter(&name, Unit::Count, quality, help)
+        })
+    }
 }
 
 /// Where the buckets begin, which stand last.
@@ -207,7 +234,7 @@ mod tests {
     #[test]
     fn buckets_are_four_per_octave_from_8_us_to_34_s() {
         let columns = &REQUESTS.columns;
-        assert_eq!(columns.len(), WIDTH);
+        assert!(columns.len() <= WIDTH);
         let bounds: Vec<f64> = columns.iter().filter_map(|it| bound_ns(&it.name)).collect();
         assert_eq!(bounds.len(), BUCKETS);
         assert_eq!(
@@ -218,8 +245,10 @@ mod tests {
         assert!(bounds.is_sorted());
         assert_eq!(bound_ns("requests"), None);
         assert_eq!(upper_ns(FIRST_LONG - 1), Some(LONG_NS));
-        for table in [&REQUESTS, &CALLS] {
-            assert_eq!(first_bucket(table) + BUCKETS, table.columns.len());
+        for (table, behind) in [(&REQUESTS, 0), (&CALLS, 0), (&PEER_CALLS, 3)] {
+            let end = first_bucket(table) + BUCKETS;
+            assert_eq!(end + behind, table.columns.len());
         }
+        assert_eq!(PEER_CALLS.columns.len(), WIDTH);
     }
 }

@@ -24,7 +24,9 @@ const fn source(decided_by: DecidedBy) -> &'static str {
         DecidedBy::Quota => "task_struct throttled by BPF",
         DecidedBy::Memstall => "task_struct in_memstall by BPF",
         DecidedBy::Iowait => "task_struct in_iowait by BPF",
-        DecidedBy::WaitEvent => "PostgreSQL's wait_event_info at sched_switch by BPF",
+        DecidedBy::WaitEvent => {
+            "the wait event in the server's memory (PostgreSQL: wait_event_info) at sched_switch by BPF"
+        }
         DecidedBy::Switch | DecidedBy::Uninterruptible | DecidedBy::Call => SWITCH,
     }
 }
@@ -50,6 +52,11 @@ impl Holder {
         Holder::Generator,
         Holder::Idle,
     ];
+
+    /// The column of waits for CPUs that it had.
+    pub fn column_name(self) -> &'static str {
+        &THREAD_TIME.columns[CLASSES + self as usize].name
+    }
 
     const fn column(self) -> Column {
         let (name, help) = match self {
@@ -198,7 +205,7 @@ mod tests {
         let is_event = |class: ThreadTimeClass| class.decided_by() == DecidedBy::WaitEvent;
         assert!(ThreadTimeClass::ALL.is_sorted_by_key(|class| is_event(*class)));
         for class in ThreadTimeClass::ALL {
-            let says_so = class.column().starts_with("postgres_");
+            let says_so = class.column().starts_with("event_");
             assert_eq!(says_so, is_event(class), "{class:?}");
         }
     }

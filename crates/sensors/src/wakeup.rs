@@ -44,6 +44,13 @@ const OTHERS: [Column; WIDTH - CLASSES.len()] = [
         "Entity number of that pool or process.",
         WAKING,
     ),
+    Column::gauge(
+        "serving",
+        Unit::Count,
+        "Whether these waits were inside a request that the thread had read and not yet answered: 1 \
+         inside, 2 outside, 0 not known.",
+        "sched_switch, sock_recv_length, sock_send_length by BPF",
+    ),
 ];
 
 /// The ledger classes that have a column: in these a waker can have been.
@@ -60,7 +67,7 @@ pub const CLASSES: [LedgerClass; count()] = {
     classes
 };
 /// All columns.
-pub const WIDTH: usize = CLASSES.len() + 5;
+pub const WIDTH: usize = CLASSES.len() + 6;
 
 const fn count() -> usize {
     let (mut place, mut count) = (0, 0);

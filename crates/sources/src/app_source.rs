@@ -3,9 +3,15 @@
 use std::collections::BTreeMap;
 
 use model::Table;
+use sensors::scrape::SeriesType;
+
+use crate::url::Endpoint;
 
 /// Rows of sessions per poll; what a person could not read is not worth its cost.
 pub const MOST_SESSIONS: usize = 2_000;
+
+/// Series of an application that are recorded: each is an entity.
+pub const MOST_SERIES: usize = 5_000;
 
 /// An application that can be asked about itself. It is part of a plan: nothing is open yet.
 pub trait AppSource: Send + Sync {
@@ -42,56 +48,91 @@ pub trait Connection {
 pub struct Tables {
     /// A row per poll about the server's first process, or about what stands for a server elsewhere.
     pub server: &'static Table,
-    /// A row per session and poll, about the process that serves it.
-    pub sessions: &'static Table,
+    /// A row per session and poll, about the process or thread that serves it, whichever the table is about.
+    pub sessions: Option<&'static Table>,
+    /// A row per series and poll, where the application names what it reports itself.
+    pub series: Option<&'static Table>,
 }
 
 impl Tables {
     /// All of them.
     pub fn all(self) -> impl Iterator<Item = &'static Table> {
-        [self.sessions, self.server].into_iter()
+        let others = self.sessions.into_iter().chain(self.series);
+        others.chain([self.server])
     }
 }
 
 /// What is known of the server for as long as the connection stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// The process that answers.
-    pub process: Process,
+    /// The process that answers; `None` where the server does not say.
+    pub process: Option<Process>,
     /// Settings and versions by name; no secret.
     pub facts: BTreeMap<String, String>,
-    /// That the server keeps sessions from this role, as a sentence with the way out.
-    pub hidden: Option<String>,
+    /// What the server keeps from this role.
+    pub hidden: Vec<Hidden>,
 }
 
-/// The process that answers, as the server numbers it: it is a process of this machine only where one with
-/// this number began when the server says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Process {
-    /// Its number.
-    pub pid: u32,
-    /// How long it has run, ns, when it answered.
-    pub age_ns: i64,
-    /// Whether it serves this connection and nothing else: then it is part of the recorder's cost.
-    pub is_ours: bool,
+/// The process that answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Process {
+    /// As the server numbers it: it is a process of this machine only where one with this number began when
+    /// the server says.
+    Numbered {
+        /// Its number.
+        pid: u32,
+        /// How long it has run, ns, when it answered.
+        age_ns: i64,
+        /// Whether it serves this connection and nothing else: then it is part of the recorder's cost.
+        is_ours: bool,
+    },
+    /// The server does not say: the process that listens there.
+    Listening {
+        /// Where we connected.
+        at: Endpoint,
+        /// What the server's program is called, by any of its versions; none where it may be any program.
+        names: &'static [&'static str],
+    },
+}
+
+/// What a server keeps from a role.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hidden {
+    /// The table that lacks it.
+    pub table: &'static Table,
+    /// What is not there, and the way out.
+    pub sentence: String,
 }
 
 /// What one poll found.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Poll {
     /// The row of the server's table.
     pub server: Vec<i64>,
     /// Rows of sessions, at most `MOST_SESSIONS`.
     pub sessions: Vec<SessionRow>,
-    /// Sessions beyond these.
+    /// At most `MOST_SERIES`, each once.
+    pub series: Vec<Sample>,
+    /// Sessions or series beyond these.
     pub left_out: usize,
+}
+
+/// The value of a series at a poll.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sample {
+    /// What tells it from others: `http_requests_total{code="200"}`.
+    pub series: String,
+    /// What the application calls it.
+    pub kind: SeriesType,
+    /// In the unit of its name; it may be no number, and infinite.
+    pub value: f64,
 }
 
 /// A row about a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionRow {
-    /// The process that serves it, as the server numbers it.
-    pub pid: u32,
+    /// The process or thread that serves it, as the operating system numbers it to the server.
+    pub task: u32,
     /// In the order of the table's columns.
     pub values: Vec<Value>,
 }
@@ -101,8 +142,9 @@ pub struct SessionRow {
 pub enum Value {
     /// A number, or `MISSING`.
     Number(i64),
-    /// A process of the server by its number; recorded as the number of its entity.
-    Process(u32),
+    /// A process or thread of the server by its number, of the kind that the table is about; recorded as
+    /// the number of its entity.
+    Task(u32),
 }
 
 /// Why a server gave no answer.

@@ -7,24 +7,49 @@
 #![warn(missing_docs)]
 
 mod app_source;
-pub mod postgres;
+mod blockers;
+pub mod fuzz_targets;
+mod mysql;
+mod pgbouncer;
+mod postgres;
+mod prometheus;
+mod redis;
+mod url;
 
 use std::path::Path;
 use std::sync::Arc;
 
 pub use app_source::{
-    AppSource, Connection, MOST_SESSIONS, Poll, Process, Server, SessionRow, Tables, Trouble,
-    TroubleKind, Value,
+    AppSource, Connection, Hidden, MOST_SERIES, MOST_SESSIONS, Poll, Process, Sample, Server,
+    SessionRow, Tables, Trouble, TroubleKind, Value,
 };
+pub use url::Endpoint;
 
 /// The applications that can be asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Application {
     /// PostgreSQL.
     Postgres,
+    /// MySQL or MariaDB.
+    MySql,
+    /// PgBouncer.
+    PgBouncer,
+    /// Redis or Valkey.
+    Redis,
+    /// Anything with an endpoint in Prometheus's format.
+    Prometheus,
 }
 
 impl Application {
+    /// Each of them.
+    pub const ALL: [Self; 5] = [
+        Self::Postgres,
+        Self::MySql,
+        Self::PgBouncer,
+        Self::Redis,
+        Self::Prometheus,
+    ];
+
     /// The application at an address, completed from the surroundings as its own tools do.
     ///
     /// # Errors
@@ -36,6 +61,10 @@ impl Application {
     ) -> Result<Arc<dyn AppSource>, String> {
         match self {
             Self::Postgres => Ok(Arc::new(postgres::Address::parse(address, around)?)),
+            Self::MySql => Ok(Arc::new(mysql::MySql::at(address, around)?)),
+            Self::PgBouncer => Ok(Arc::new(pgbouncer::PgBouncer::at(address, around)?)),
+            Self::Redis => Ok(Arc::new(redis::Redis::at(address, around)?)),
+            Self::Prometheus => Ok(Arc::new(prometheus::Prometheus::at(address, around)?)),
         }
     }
 }

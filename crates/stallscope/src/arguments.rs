@@ -1,14 +1,18 @@
 //! The command line: the one place where options are declared.
+//!
+//! An option's help has at most two lines of a terminal; what needs more is in `docs/`, which the help names.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::Goal;
 use targets::NamedTarget;
 
 use crate::condition::Condition;
 use crate::duration::parse_duration;
+use crate::goal::parse_goal;
 
 /// Tells what a Linux system is waiting for, who waits, why, and what would change it.
 #[derive(Parser, Debug)]
@@ -22,7 +26,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a workload, record what it and its server wait for, and name the bottleneck.
     Run(Run),
-    /// Record something that already runs.
+    /// Record something that already runs, or the whole machine.
     Record(Record),
     /// Print the whole answer from a recording.
     Explain(Explain),
@@ -34,6 +38,11 @@ pub(crate) enum Command {
     Doctor(Doctor),
 }
 
+/// What options decide, besides the output: the headings of the help.
+const SERVER: &str = "What is recorded";
+const ASKED: &str = "Applications to ask (rights and passwords: docs/sources.md)";
+const WORKLOAD: &str = "The workload";
+
 /// Examples and exit status of `run`.
 const RUN_HELP: &str = "\
 Examples:
@@ -42,51 +51,64 @@ Examples:
   stallscope run --metric 'throughput=([0-9.]+) req/s' -- ./load-test.sh
   stallscope run --fail-if 'latency > 5ms' -- pgbench -R 1000 -T 60 bench
 
-Stallscope finds the server by following the workload's connections. Exit status: the workload's own
-when that is not 0 (128 + the signal that killed it); 1 when a --fail-if condition holds; 125 when
-Stallscope failed; 126 and 127 when the workload could not be run or found.";
+Without --target Stallscope finds the server by following the workload's connections.
+
+Exit status: the workload's own where it is not 0 (128 + the signal that killed it); 1 when a
+--fail-if condition holds; 125 when Stallscope failed; 126 and 127 when the workload could not be
+run or found.";
+
+/// Verdicts of a recording of the whole machine.
+pub(crate) const TOP: usize = 5;
+
+/// Examples of `record`.
+const RECORD_HELP: &str = "\
+Examples:
+  stallscope record --for 30s
+  stallscope record --target port:5432 --for 30s
+  stallscope record --target unit:nginx --target dependency=port:6379 --for 5m
+
+Without --target Stallscope records the whole machine: who waits, for what, and who makes them wait.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) recording: RecordingOptions,
-    /// Run the workload as typed, without added options.
-    #[arg(long)]
-    pub(crate) no_adjust: bool,
-    /// Exit with status 1 if this holds in the steady phase: 'latency > 5ms', 'throughput < 1000', 'failed > 0'.
+    /// Exit with status 1 if this holds in the steady phase: 'latency > 5ms', 'failed > 0'. Repeatable.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
-    /// Read throughput or latency from what any workload prints.
-    ///
-    /// NAME is throughput (per second; throughput:total for a count since the start), latency or lag (:us, :ms, :s; ms by default) or failed (failed:total). REGEX holds the number in its one pair of brackets. Repeatable.
-    #[arg(long, value_name = "NAME=REGEX", alias = "signal")]
+    /// Read throughput, latency, lag or failed from what it prints: REGEX has the number in brackets. Repeatable; units: docs/workloads.md.
+    #[arg(long, value_name = "NAME=REGEX", alias = "signal", help_heading = WORKLOAD)]
     pub(crate) metric: Vec<workloads::Rule>,
-    /// Measure p50 to p99.9 of latency with pgbench or ysql_bench.
-    ///
-    /// They write a sampled log for it (-l), which is read at the end and removed.
-    #[arg(long, conflicts_with = "no_adjust")]
+    /// Have pgbench or ysql_bench write a sampled log, for p50 to p99.9 of latency.
+    #[arg(long, conflicts_with = "no_adjust", help_heading = WORKLOAD)]
     pub(crate) quantiles: bool,
+    /// Run it as typed, without added options.
+    #[arg(long, help_heading = WORKLOAD)]
+    pub(crate) no_adjust: bool,
     /// The workload and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) workload: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = RECORD_HELP)]
 pub(crate) struct Record {
     #[command(flatten)]
     pub(crate) recording: RecordingOptions,
     /// Record for this long: 30s, 5m. [default: until interrupted]
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, help_heading = SERVER)]
     pub(crate) length: Option<Duration>,
-    /// Read /proc and /sys below this folder.
-    ///
-    /// In a container with the host's root mounted at /host, --root /host records the host. Connections are then not recorded.
+    /// Without --target: give the verdict on so many of those who lose most time.
+    #[arg(long, value_name = "N", default_value_t = TOP, help_heading = SERVER)]
+    pub(crate) top: usize,
+    /// Read /proc and /sys below this folder: the host's root, mounted into a container. Connections are then not recorded.
     #[arg(
         long,
         value_name = "DIR",
         default_value = "/",
-        hide_default_value = true
+        hide_default_value = true,
+        help_heading = SERVER
     )]
     pub(crate) root: PathBuf,
 }
@@ -102,20 +124,29 @@ pub(crate) struct RecordingOptions {
     /// Write no report.html into the recording.
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// The server: port:5432, pid:N, unit:NAME, cgroup:PATH or name:REGEX. Repeatable.
-    ///
-    /// A role may stand before it: dependency=port:6379.
-    #[arg(long, value_name = "TARGET")]
+    /// The server: port:5432, pid:N, unit:NAME, cgroup:PATH or name:REGEX; dependency=port:6379 for what it calls. Repeatable.
+    #[arg(long, value_name = "TARGET", help_heading = SERVER)]
     pub(crate) target: Vec<NamedTarget>,
-    /// Ask PostgreSQL too: which session blocks which, and its counters.
-    ///
-    /// A URL or 'host=.. user=..'; without a value PGHOST and the other variables count. Put the password into PGPASSWORD or ~/.pgpass.
-    #[arg(long, value_name = "DSN", num_args = 0..=1, default_missing_value = "")]
+    /// PostgreSQL, who blocks whom: a URL, 'host=.. user=..', or PGHOST and the other variables.
+    #[arg(long, value_name = "DSN", num_args = 0..=1, default_missing_value = "", help_heading = ASKED)]
     pub(crate) postgres: Option<Dsn>,
-    /// Trace every switch and wake-up, even where that slows the load.
-    ///
-    /// Otherwise, where these are many, they are traced in a random part of the time.
-    #[arg(long, alias = "no-pauses")]
+    /// MySQL or MariaDB, who blocks whom: mysql://USER@HOST:PORT, HOST:PORT, a socket's path, or ~/.my.cnf.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "", help_heading = ASKED)]
+    pub(crate) mysql: Option<Dsn>,
+    /// PgBouncer, who waits for a pool: a URL or 'port=.. user=..', of a user in its stats_users.
+    #[arg(long, value_name = "DSN", num_args = 0..=1, default_missing_value = "", help_heading = ASKED)]
+    pub(crate) pgbouncer: Option<Dsn>,
+    /// Redis or Valkey, counters and latency spikes: redis://USER@HOST:PORT, HOST:PORT or a socket's path.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "", help_heading = ASKED)]
+    pub(crate) redis: Option<Dsn>,
+    /// Any endpoint in Prometheus's format, each series of it: http://HOST:PORT/metrics. Its bearer token: docs/sources.md.
+    #[arg(long, value_name = "URL", help_heading = ASKED)]
+    pub(crate) scrape: Option<Dsn>,
+    /// A goal beside which waits are judged: 'p99<10ms', 'mean<5ms', 'max<1s'. Repeatable.
+    #[arg(long, value_name = "GOAL", value_parser = parse_goal)]
+    pub(crate) slo: Vec<Goal>,
+    /// Trace every switch and wake-up, where these are many too: it may slow the load. [default: a random part of the time]
+    #[arg(long, alias = "no-pauses", help_heading = SERVER)]
     pub(crate) trace_all: bool,
     /// Print no live line.
     #[arg(short, long)]
@@ -125,7 +156,7 @@ pub(crate) struct RecordingOptions {
     pub(crate) verbose: bool,
 }
 
-/// What was typed behind `--postgres`. It may hold a password: it is never shown, and reading it here
+/// What was typed behind `--postgres`, `--redis` and the like. It may hold a password: it is never shown, and reading it here
 /// would let the message about a mistake in it quote it.
 #[derive(Clone)]
 pub(crate) struct Dsn(String);
@@ -160,6 +191,12 @@ pub(crate) struct Explain {
     /// Judge up to this time.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) to: Option<Duration>,
+    /// Judge beside this goal, and not those of the recording: 'p99<10ms', 'mean<5ms', 'max<1s'. Repeatable.
+    #[arg(long, value_name = "GOAL", value_parser = parse_goal)]
+    pub(crate) slo: Vec<Goal>,
+    /// Of a recording of the whole machine: give so many verdicts.
+    #[arg(long, value_name = "N", default_value_t = TOP)]
+    pub(crate) top: usize,
     /// Leave these tables out: thread_time,process_time.
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
@@ -267,6 +304,21 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn an_option_is_explained_in_at_most_two_lines() {
+        for command in Arguments::command().get_subcommands_mut() {
+            let is_long = |it: &clap::Arg| it.get_long_help().is_some();
+            let long: Vec<_> = command.get_arguments().filter(|it| is_long(it)).collect();
+            assert!(long.is_empty(), "{long:?}");
+            let help = command.render_help().to_string();
+            let lines: Vec<_> = help.lines().collect();
+            // What continues an explanation is indented further than the options.
+            let continues = |line: &&str| line.starts_with("          ");
+            let longest = lines.windows(2).find(|pair| pair.iter().all(continues));
+            assert_eq!(longest, None, "{help}");
+        }
     }
 
     #[test]

@@ -15,12 +15,16 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let _interrupts = temporary_output::watch()?;
     let json = arguments.json.as_deref().map(JsonFile::open).transpose()?;
     let Opened { mut recording, .. } = open_recording::to_judge(arguments.recording.as_deref())?;
+    if !arguments.slo.is_empty() {
+        recording.meta.plan.goals.clone_from(&arguments.slo);
+    }
     for table in &arguments.without {
         if !recording.timeline.remove(table) {
             outputs::say(&format!("stallscope: the recording has no table {table}"));
         }
     }
-    let report = report(&recording, arguments.from, arguments.to)?;
+    let window = asked(&recording, arguments.from, arguments.to)?;
+    let report = report(&mut recording, window, arguments.top);
     let text = outputs::terminal(&report, outputs::Detail::Full);
     // Standard output may be the JSON's.
     let for_people = !json.as_ref().is_some_and(JsonFile::is_stdout);
@@ -33,14 +37,21 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     Ok(0)
 }
 
-/// The report of a recording over the part of it that an option each names.
-pub(crate) fn report(
+/// The report of a recording over a part of it; with so many verdicts, where it is of
+/// the whole machine. It is then, from here on, a recording of the first of those.
+pub(crate) fn report(recording: &mut Recording, window: Option<Window>, top: usize) -> Report {
+    let Recording { meta, timeline, .. } = recording;
+    analysis::conclude(timeline, meta, window, top)
+}
+
+/// The part of a recording that an option each names; `None` without any.
+pub(crate) fn asked(
     recording: &Recording,
     from: Option<Duration>,
     to: Option<Duration>,
-) -> Result<Report> {
+) -> Result<Option<Window>> {
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    over(recording, from.map(nanoseconds), to.map(nanoseconds))
+    window(recording, from.map(nanoseconds), to.map(nanoseconds))
 }
 
 /// The same, in ns after the recording's origin; before it as well.
@@ -49,9 +60,20 @@ pub(crate) fn over(
     from_ns: Option<i64>,
     to_ns: Option<i64>,
 ) -> Result<Report> {
+    let window = window(recording, from_ns, to_ns)?;
+    let Recording { meta, timeline, .. } = recording;
+    Ok(analysis::answer(timeline, meta, window))
+}
+
+/// The part of a recording that these bounds mean, in ns after its origin; `None` without any.
+fn window(
+    recording: &Recording,
+    from_ns: Option<i64>,
+    to_ns: Option<i64>,
+) -> Result<Option<Window>> {
     let Recording { meta, timeline, .. } = recording;
     if from_ns.is_none() && to_ns.is_none() {
-        return Ok(analysis::diagnose(timeline, meta, None));
+        return Ok(None);
     }
     let (origin, judged) = analysis::judged(timeline, meta);
     if let (Some(from), Some(to)) = (from_ns, to_ns)
@@ -70,5 +92,5 @@ pub(crate) fn over(
             timeline.window.end.seconds_since(origin)
         );
     };
-    Ok(analysis::diagnose(timeline, meta, Some(window)))
+    Ok(Some(window))
 }

@@ -85,13 +85,15 @@ fn again(length: Duration) {
 
 fn window(from: Option<Duration>, to: Option<Duration>, recording: &Recording) {
     from.iter().chain(&to).for_each(|length| again(*length));
-    match explain::report(recording, from, to) {
-        Ok(report) if from.is_some() || to.is_some() => {
-            let whole = recording.timeline.window;
+    let Recording { timeline, meta, .. } = recording;
+    match explain::asked(recording, from, to) {
+        Ok(window @ Some(_)) => {
+            let report = analysis::diagnose(timeline, meta, window);
+            let whole = timeline.window;
             let inside = report.window.intersect(whole);
             assert_eq!(inside, Some(report.window), "of {whole:?}");
         }
-        Ok(_) => {}
+        Ok(None) => {}
         Err(error) => sentence(&outputs::sentence(&error), 0),
     }
 }

@@ -12,6 +12,7 @@ mod experiments;
 mod explain;
 mod export;
 pub mod fuzz_targets;
+mod goal;
 mod open_recording;
 mod outputs;
 mod page;

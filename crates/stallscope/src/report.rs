@@ -7,7 +7,7 @@ use kernel::Interrupts;
 use recording::Recording;
 use tokio::sync::Notify;
 
-use crate::arguments::ReportPage;
+use crate::arguments::{ReportPage, TOP};
 use crate::open_recording::{self, Opened};
 use crate::serve::{Content, Server};
 use crate::{explain, outputs, page, temporary_output};
@@ -16,14 +16,15 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     let interrupts = temporary_output::watch()?;
     let Opened {
         path,
-        recording,
+        mut recording,
         page: own,
     } = open_recording::to_judge(arguments.recording.as_deref())?;
     let server = match arguments.serve {
         true => Some(Server::bind(arguments.port.unwrap_or(0))?),
         false => None,
     };
-    let report = explain::report(&recording, arguments.from, arguments.to)?;
+    let window = explain::asked(&recording, arguments.from, arguments.to)?;
+    let report = explain::report(&mut recording, window, TOP);
     let mut drawn = page::draw(&recording, &report, &page::name(&path))?;
     if let Some(server) = server {
         drawn.page.served = true;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use model::{EntityKind, Part, Sentence, sentence};
+
 /// One end of a connection.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Endpoint {
@@ -16,11 +18,13 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// What a client connects to, for people: `port 5432`, `unix socket /run/x.sock`.
-    pub fn service(&self) -> String {
+    pub fn service(&self) -> Sentence {
         match self {
-            Endpoint::Inet(address) => format!("port {}", address.port()),
-            Endpoint::Unix(name) => format!("unix socket {name}"),
-            Endpoint::UnnamedUnix => "a unix socket without a visible name".to_owned(),
+            Endpoint::Inet(address) => sentence!("port {}", address.port()),
+            Endpoint::Unix(name) => {
+                sentence!("unix socket {}", Part::name(EntityKind::Filesystem, name))
+            }
+            Endpoint::UnnamedUnix => "a unix socket without a visible name".into(),
         }
     }
 }
@@ -29,7 +33,7 @@ impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Endpoint::Inet(address) => address.fmt(f),
-            named_or_not => f.write_str(&named_or_not.service()),
+            named_or_not => named_or_not.service().fmt(f),
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn guess_by_owner(
     exclude: &HashSet<u32>,
 ) -> Result<OwnerGuess, Error> {
     let unseen = || Error::HiddenServer {
-        endpoint: hidden.endpoint.clone(),
+        endpoint: hidden.endpoint.to_string(),
     };
     // Most of a machine's processes belong to root: its trees say nothing.
     let uid = hidden.uid.filter(|&uid| uid != 0).ok_or_else(unseen)?;
@@ -53,7 +53,7 @@ pub fn guess_by_owner(
             .map(|root| (root.pid, root.comm.clone()))
             .collect();
         return Err(Error::Candidates {
-            endpoint: hidden.endpoint.clone(),
+            endpoint: hidden.endpoint.to_string(),
             uid,
             candidates,
         });

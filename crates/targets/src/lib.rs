@@ -24,6 +24,7 @@ mod owners;
 mod resolve;
 mod servers;
 mod spec;
+mod survey;
 mod unix;
 
 pub use kernel::process_list::{name_of, start_ticks};
@@ -38,6 +39,7 @@ pub use listeners::{Listener, listeners, listening_here};
 pub use resolve::resolve;
 pub use servers::{Guess, Hidden, Served, Servers, listening_at, servers_of};
 pub use spec::{NamedTarget, TargetSpec};
+pub use survey::{Look, Part};
 pub use unix::{UnixSocket, parse_proc_net_unix, parse_unix_diag};
 
 #[cfg(test)]

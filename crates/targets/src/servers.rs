@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
+use model::Sentence;
+
 use super::connections::Connections;
 use super::endpoint::Endpoint;
 use super::far_ends::{FarEnd, Search};
@@ -24,7 +26,7 @@ pub struct Served {
     /// The process that holds the other end.
     pub pid: u32,
     /// The end that a client connects to: `port 5432`, `unix socket /tmp/.s.PGSQL.5432`.
-    pub endpoint: String,
+    pub endpoint: Sentence,
     /// Number of the connections that it holds.
     pub connections: usize,
     /// How it was identified.
@@ -35,7 +37,7 @@ pub struct Served {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hidden {
     /// The end that a client connects to.
-    pub endpoint: String,
+    pub endpoint: Sentence,
     /// The user who accepted the connections, if the kernel reports it.
     pub uid: Option<u32>,
     /// Number of connections.
@@ -138,8 +140,8 @@ fn listening<'a>(
 /// Connections per process and endpoint.
 #[derive(Default)]
 struct Tally {
-    served: BTreeMap<(u32, String), usize>,
-    hidden: BTreeMap<(String, Option<u32>), usize>,
+    served: BTreeMap<(u32, Sentence), usize>,
+    hidden: BTreeMap<(Sentence, Option<u32>), usize>,
     remote: BTreeSet<Endpoint>,
     pending: BTreeSet<Endpoint>,
     unfollowed: usize,
@@ -171,6 +173,12 @@ impl Tally {
     }
 
     fn into_servers(self) -> Servers {
+        let served = |((pid, endpoint), connections)| Served {
+            pid,
+            endpoint,
+            connections,
+            by: Guess::Holds,
+        };
         let mut served: Vec<Served> = self.served.into_iter().map(served).collect();
         served.sort_by_key(|served| std::cmp::Reverse(served.connections));
         let hidden = |((endpoint, uid), connections)| Hidden {
@@ -194,13 +202,4 @@ impl Tally {
 fn may_be_hidden(uid: Option<u32>, owners: &Owners) -> bool {
     let me = rustix::process::geteuid();
     owners.some_denied || (!me.is_root() && uid.is_some_and(|uid| uid != me.as_raw()))
-}
-
-fn served(((pid, endpoint), connections): ((u32, String), usize)) -> Served {
-    Served {
-        pid,
-        endpoint,
-        connections,
-        by: Guess::Holds,
-    }
 }

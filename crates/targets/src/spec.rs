@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::Role;
+use model::{EntityKind, Part, Role, Sentence, sentence};
 use regex::Regex;
 
 use super::error::Error;
@@ -23,15 +23,23 @@ pub enum TargetSpec {
     Name(Regex),
 }
 
+impl From<&TargetSpec> for Sentence {
+    fn from(spec: &TargetSpec) -> Self {
+        match spec {
+            TargetSpec::Port(port) => sentence!("port:{}", *port),
+            TargetSpec::Cgroup(path) => {
+                sentence!("cgroup:{}", Part::name(EntityKind::Cgroup, path))
+            }
+            TargetSpec::Unit(name) => sentence!("unit:{}", Part::name(EntityKind::Cgroup, name)),
+            TargetSpec::Pid(pid) => sentence!("pid:{}", *pid),
+            TargetSpec::Name(pattern) => sentence!("name:{}", pattern.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for TargetSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TargetSpec::Port(port) => write!(f, "port:{port}"),
-            TargetSpec::Cgroup(path) => write!(f, "cgroup:{path}"),
-            TargetSpec::Unit(name) => write!(f, "unit:{name}"),
-            TargetSpec::Pid(pid) => write!(f, "pid:{pid}"),
-            TargetSpec::Name(pattern) => write!(f, "name:{pattern}"),
-        }
+        Sentence::from(self).fmt(f)
     }
 }
 
@@ -86,7 +94,7 @@ pub struct NamedTarget {
     /// How it is named.
     pub spec: TargetSpec,
     /// The argument as it was given.
-    pub text: String,
+    pub text: Sentence,
 }
 
 impl FromStr for NamedTarget {
@@ -94,14 +102,19 @@ impl FromStr for NamedTarget {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         // A `=` after the colon belongs to a path or a pattern.
-        let (role, spec) = match text.split_once('=') {
-            Some((role, spec)) if !role.contains(':') => (parse_role(role, text)?, spec),
-            _ => (Role::Target, text),
+        let (named, spec) = match text.split_once('=') {
+            Some((role, spec)) if !role.contains(':') => (Some(parse_role(role, text)?), spec),
+            _ => (None, text),
+        };
+        let spec: TargetSpec = spec.parse()?;
+        let text = match named {
+            Some(role) => sentence!("{}={}", role.word(), &spec),
+            None => Sentence::from(&spec),
         };
         Ok(Self {
-            role,
-            spec: spec.parse()?,
-            text: text.to_owned(),
+            role: named.unwrap_or(Role::Target),
+            text,
+            spec,
         })
     }
 }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use crate::LogOffer;
 use model::{
-    Column, Complaint, EntityKind, ExitKind, Load, MISSING, Provenance, Summary, Table, Timestamp,
-    Unit,
+    Column, Complaint, EntityKind, ExitKind, Load, MISSING, Provenance, Sentence, Summary, Table,
+    Timestamp, Unit,
 };
 
 /// Understands one load generator.
@@ -34,7 +34,7 @@ pub struct Prepared {
     /// The command to run.
     pub argv: Vec<OsString>,
     /// What was changed, in sentences for the user.
-    pub notices: Vec<String>,
+    pub notices: Vec<Sentence>,
     /// The load asked for.
     pub load: Load,
     /// Where latency will come from.
@@ -118,7 +118,7 @@ pub struct Ending {
     /// The tool's closing report.
     pub summary: Option<Summary>,
     /// What its end means, in sentences.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Sentence>,
     /// What its output complained of, by kind; the listener fills it in.
     pub complaints: Vec<Complaint>,
 }

@@ -84,6 +84,91 @@ mod tests {
 
     use super::*;
 
+    /// What servers and the kernel say, as loads repeat it.
+    const TEXTS: [(&str, ComplaintKind); 24] = [
+        (
+            r#"pgbench: error: connection to server at "127.0.0.1", port 55432 failed: FATAL:  sorry, too many clients already"#,
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute",
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "FATAL:  remaining connection slots are reserved for non-replication superuser connections",
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            r#"FATAL:  too many connections for role "bench""#,
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            r#"FATAL:  too many connections for database "bench""#,
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "psql: FATAL: 53300: sorry",
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "(psycopg.OperationalError) SQLSTATE[53300]",
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "ERROR 1040 (HY000): Too many connections",
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "ERROR 1203 (42000): User bench already has more than 'max_user_connections' active connections",
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "FATAL:  no more connections allowed (max_client_conn)",
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "(error) ERR max number of clients reached",
+            ComplaintKind::TooManyConnections,
+        ),
+        (
+            "\tIs the server running? Connection refused",
+            ComplaintKind::ConnectionRefused,
+        ),
+        (
+            "ERROR 2002 (HY000): Can't connect to MySQL server on 'db' (115)",
+            ComplaintKind::ConnectionRefused,
+        ),
+        (
+            "Error: connect ECONNREFUSED 127.0.0.1:5432",
+            ComplaintKind::ConnectionRefused,
+        ),
+        (
+            "server closed the connection unexpectedly",
+            ComplaintKind::ServerGone,
+        ),
+        (
+            "FATAL:  terminating connection due to administrator command",
+            ComplaintKind::ServerGone,
+        ),
+        (
+            "ERROR 2006 (HY000): MySQL server has gone away",
+            ComplaintKind::ServerGone,
+        ),
+        (
+            r#"ERROR:  could not extend file "base/5/16397": No space left on device"#,
+            ComplaintKind::NoSpace,
+        ),
+        ("PANIC: error 53100", ComplaintKind::NoSpace),
+        (
+            "ERROR 1114 (HY000): The table 'sbtest1' is full",
+            ComplaintKind::NoSpace,
+        ),
+        ("write: Disk quota exceeded", ComplaintKind::NoSpace),
+        ("fork: Cannot allocate memory", ComplaintKind::OutOfMemory),
+        ("ERROR:  out of memory", ComplaintKind::OutOfMemory),
+        ("socket: Too many open files", ComplaintKind::TooManyFiles),
+    ];
+
     fn kinds(line: &str) -> Vec<ComplaintKind> {
         let mut complaints = Complaints::default();
         complaints.line(line.as_bytes());
@@ -92,78 +177,7 @@ mod tests {
 
     #[test]
     fn texts_and_their_kind() {
-        use ComplaintKind::*;
-        for (line, kind) in [
-            (
-                r#"pgbench: error: connection to server at "127.0.0.1", port 55432 failed: FATAL:  sorry, too many clients already"#,
-                TooManyConnections,
-            ),
-            (
-                "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute",
-                TooManyConnections,
-            ),
-            (
-                "FATAL:  remaining connection slots are reserved for non-replication superuser connections",
-                TooManyConnections,
-            ),
-            (
-                r#"FATAL:  too many connections for role "bench""#,
-                TooManyConnections,
-            ),
-            (
-                r#"FATAL:  too many connections for database "bench""#,
-                TooManyConnections,
-            ),
-            ("psql: FATAL: 53300: sorry", TooManyConnections),
-            (
-                "(psycopg.OperationalError) SQLSTATE[53300]",
-                TooManyConnections,
-            ),
-            (
-                "ERROR 1040 (HY000): Too many connections",
-                TooManyConnections,
-            ),
-            (
-                "ERROR 1203 (42000): User bench already has more than 'max_user_connections' active connections",
-                TooManyConnections,
-            ),
-            (
-                "FATAL:  no more connections allowed (max_client_conn)",
-                TooManyConnections,
-            ),
-            (
-                "(error) ERR max number of clients reached",
-                TooManyConnections,
-            ),
-            (
-                "\tIs the server running? Connection refused",
-                ConnectionRefused,
-            ),
-            (
-                "ERROR 2002 (HY000): Can't connect to MySQL server on 'db' (115)",
-                ConnectionRefused,
-            ),
-            (
-                "Error: connect ECONNREFUSED 127.0.0.1:5432",
-                ConnectionRefused,
-            ),
-            ("server closed the connection unexpectedly", ServerGone),
-            (
-                "FATAL:  terminating connection due to administrator command",
-                ServerGone,
-            ),
-            ("ERROR 2006 (HY000): MySQL server has gone away", ServerGone),
-            (
-                r#"ERROR:  could not extend file "base/5/16397": No space left on device"#,
-                NoSpace,
-            ),
-            ("PANIC: error 53100", NoSpace),
-            ("ERROR 1114 (HY000): The table 'sbtest1' is full", NoSpace),
-            ("write: Disk quota exceeded", NoSpace),
-            ("fork: Cannot allocate memory", OutOfMemory),
-            ("ERROR:  out of memory", OutOfMemory),
-            ("socket: Too many open files", TooManyFiles),
-        ] {
+        for (line, kind) in TEXTS {
             assert_eq!(kinds(line), [kind], "{line}");
         }
     }

@@ -15,25 +15,28 @@ mod pattern;
 mod pgbench;
 mod quote;
 mod redact;
+mod wrapper;
 
 pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, SIGNAL, Stream};
 pub use listener::Listener;
 pub use log::{LATENCY_SAMPLE, LatencyLog, LogOffer, Logged};
 pub use pattern::{Attached, Patterns, Rule};
-pub use redact::{Secrets, redact, redact_text};
+pub use redact::{Secrets, is_known_option, redact, redact_text};
+pub use wrapper::name_of;
 
 use std::ffi::OsString;
 
 /// Every adapter.
 pub fn all() -> &'static [&'static dyn Adapter] {
-    static ALL: [&dyn Adapter; 2] = [&pgbench::PGBENCH, &pgbench::YSQL_BENCH];
-    &ALL
+    static ALL: &[&dyn Adapter] = &[&pgbench::PGBENCH, &pgbench::YSQL_BENCH];
+    ALL
 }
 
 /// The first adapter's preparation of `argv`, or `None` for a command that none knows. A load from
-/// another network namespace (`ip netns exec NAME COMMAND`) is prepared like one from here.
+/// another network namespace (`ip netns exec NAME COMMAND`), or that `timeout` and the like start, is
+/// prepared like any other.
 pub fn prepare(argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
-    let (prefix, command) = argv.split_at(namespace::prefix_length(argv));
+    let (prefix, command) = argv.split_at(wrapper::prefix_length(argv));
     let mut prepared = all()
         .iter()
         .find_map(|adapter| adapter.prepare(command, adjust))?;

@@ -6,14 +6,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use model::{Column, EntityKind, Quality, Table, Unit};
+use model::{Column, EntityKind, Quality, Sentence, Table, Unit};
 
 /// Whether a tool can be made to write a log of single operations.
 pub enum LogOffer {
     /// It can.
     Possible(LatencyLog),
     /// It cannot as its command was typed: why, for the user.
-    Refused(String),
+    Refused(Sentence),
 }
 
 /// A log that a tool can be made to write.

@@ -33,6 +33,12 @@ pub fn redact(argv: &[OsString]) -> Vec<String> {
         .collect()
 }
 
+/// Whether an option of that name, without its dashes, is one of a program that is known here: such a name
+/// is nobody's own.
+pub fn is_known_option(name: &str) -> bool {
+    options::is_long(None, name) || programs::Program::any_has(name)
+}
+
 /// A text that is quoted from a tool, with its secrets replaced.
 pub fn redact_text(quoted: &str) -> String {
     command::text::text(quoted)

@@ -23,6 +23,97 @@ pub const TARGET: Target = Target {
 /// A made-up recording of which windows are asked.
 const FIXTURE: &str = "crates/recording/fixtures/format-3.stall";
 
+/// Command lines as people type them, each subcommand with its options.
+const LINES: [&[&str]; 22] = [
+    &["run", "--", "pgbench", "-c", "10", "-T", "30", "bench"],
+    &["run", "-q", "--no-adjust", "-o", "a.stall", "--", "./load"],
+    &[
+        "run",
+        "--fail-if",
+        "latency > 5ms",
+        "--fail-if=failed > 0",
+        "--",
+        "l",
+    ],
+    &[
+        "run",
+        "--fail-if",
+        "throughput<1000.5",
+        "--fail-if",
+        "lag > 0.1s",
+        "--",
+        "l",
+    ],
+    &["run", "--metric", "throughput=([0-9.]+) req/s", "--", "l"],
+    &[
+        "run",
+        "--metric=latency:us=(.*)us",
+        "--metric",
+        "failed:total=x ([0-9]+)",
+        "--",
+        "l",
+    ],
+    &[
+        "run",
+        "--quantiles",
+        "--json",
+        "-",
+        "--target",
+        "port:5432",
+        "--",
+        "pgbench",
+    ],
+    &["run", "--postgres", "--", "pgbench"],
+    &[
+        "record", "--for", "1.5m", "--target", "pid:4711", "--root", "/host",
+    ],
+    &[
+        "record",
+        "--for=500ms",
+        "--target=dependency=name:^redis-s.*r$",
+    ],
+    &[
+        "record",
+        "--target",
+        "cgroup:/system.slice/a:b.service",
+        "--target",
+        "unit:pg@15",
+    ],
+    &[
+        "record",
+        "--postgres",
+        "host=h user=u password=p",
+        "--json",
+        "r.json",
+    ],
+    &["explain", "a.stall", "--from", "1s", "--to", "3s"],
+    &["explain", "--from=0", "--json=-"],
+    &["explain", "--to", "0.0001h"],
+    &[
+        "export",
+        "--format",
+        "csv",
+        "--table",
+        "thread",
+        "--table=signal",
+        "-o",
+        "t",
+    ],
+    &[
+        "export",
+        "a.stall",
+        "--format=bundle",
+        "--names",
+        "none",
+        "--preview",
+    ],
+    &["export", "--format", "parquet"],
+    &["doctor", "--json", "--root", "/host"],
+    &["run", "--help"],
+    &["--version"],
+    &["help", "export"],
+];
+
 fn feed(bytes: &[u8]) {
     static RECORDING: OnceLock<Recording> = OnceLock::new();
     let open = || Reader::open(&crate::repository().join(FIXTURE)).expect("it is whole");
@@ -34,95 +125,6 @@ fn feed(bytes: &[u8]) {
 }
 
 fn seeds(_: &Path) -> Result<Vec<Seed>> {
-    const LINES: [&[&str]; 22] = [
-        &["run", "--", "pgbench", "-c", "10", "-T", "30", "bench"],
-        &["run", "-q", "--no-adjust", "-o", "a.stall", "--", "./load"],
-        &[
-            "run",
-            "--fail-if",
-            "latency > 5ms",
-            "--fail-if=failed > 0",
-            "--",
-            "l",
-        ],
-        &[
-            "run",
-            "--fail-if",
-            "throughput<1000.5",
-            "--fail-if",
-            "lag > 0.1s",
-            "--",
-            "l",
-        ],
-        &["run", "--metric", "throughput=([0-9.]+) req/s", "--", "l"],
-        &[
-            "run",
-            "--metric=latency:us=(.*)us",
-            "--metric",
-            "failed:total=x ([0-9]+)",
-            "--",
-            "l",
-        ],
-        &[
-            "run",
-            "--quantiles",
-            "--json",
-            "-",
-            "--target",
-            "port:5432",
-            "--",
-            "pgbench",
-        ],
-        &["run", "--postgres", "--", "pgbench"],
-        &[
-            "record", "--for", "1.5m", "--target", "pid:4711", "--root", "/host",
-        ],
-        &[
-            "record",
-            "--for=500ms",
-            "--target=dependency=name:^redis-s.*r$",
-        ],
-        &[
-            "record",
-            "--target",
-            "cgroup:/system.slice/a:b.service",
-            "--target",
-            "unit:pg@15",
-        ],
-        &[
-            "record",
-            "--postgres",
-            "host=h user=u password=p",
-            "--json",
-            "r.json",
-        ],
-        &["explain", "a.stall", "--from", "1s", "--to", "3s"],
-        &["explain", "--from=0", "--json=-"],
-        &["explain", "--to", "0.0001h"],
-        &[
-            "export",
-            "--format",
-            "csv",
-            "--table",
-            "thread",
-            "--table=signal",
-            "-o",
-            "t",
-        ],
-        &[
-            "export",
-            "a.stall",
-            "--format=bundle",
-            "--names",
-            "none",
-            "--preview",
-        ],
-        &["export", "--format", "parquet"],
-        &["doctor", "--json", "--root", "/host"],
-        &["run", "--help"],
-        &["--version"],
-        &["help", "export"],
-    ];
     let named = LINES.into_iter().enumerate();
     Ok(named
         .map(|(at, words)| Seed::new(format!("line-{at}"), words.join("\0")))

@@ -181,10 +181,12 @@ fn part(role: Role, root: Option<EntityId>, found_at: Timestamp) -> Part {
         name: "server".to_owned(),
         unit: "process".to_owned(),
         version: None,
-        found_by: "pid 1".to_owned(),
+        found_by: "pid 1".into(),
         connections: 4,
         cpus_allowed: None,
+        allowed: Vec::new(),
         found_at,
+        machine_unit: None,
     }
 }
 

@@ -1,5 +1,5 @@
 //! Files of `/proc`, `/sys` and control groups: every sensor, every fact, and the tables in which
-//! sockets, groups and mounts are looked up.
+//! sockets, groups and mounts are looked up. The counters that a Java virtual machine maps.
 //!
 //! An input is one file, given to all of them, or several parts, one for each source of a sensor.
 
@@ -27,6 +27,7 @@ fn feed(bytes: &[u8]) {
         (fact.read)(bytes);
     }
     let _ = sensors::parse_stat(bytes);
+    let _ = sensors::jvm::parse(bytes);
     for line in bytes.split(|byte| *byte == b'\n') {
         targets::parse_proc_net_tcp(line);
         targets::parse_proc_net_unix(line);
@@ -35,6 +36,7 @@ fn feed(bytes: &[u8]) {
     targets::fuzz_targets::addresses(bytes);
     let text = String::from_utf8_lossy(bytes);
     kernel::fuzz_targets::stated_version(&text);
+    let _ = sensors::jvm::mapped_file(&text);
     let mut halves = bytes.splitn(2, |byte| *byte == PART);
     let mounts = halves.next().unwrap_or_default();
     let groups = halves.next().unwrap_or(mounts);
@@ -81,6 +83,9 @@ fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
             .into_iter()
             .map(|(name, bytes)| Seed::new(name, bytes)),
     );
+    found.extend(seeds::files(
+        &repository.join("crates/sensors/fixtures/jvm"),
+    )?);
     found.extend(TABLES.map(|(name, text)| Seed::new(name, text)));
     Ok(found)
 }

@@ -1,5 +1,6 @@
 //! The targets: a file for each kind of bytes that come from outside.
 
+mod answers;
 mod arguments;
 mod bundle;
 mod diagnosis;
@@ -16,9 +17,10 @@ mod workload;
 use crate::Target;
 
 /// Every target.
-pub static ALL: [Target; 12] = [
+pub static ALL: [Target; 13] = [
     kernel::TARGET,
     messages::TARGET,
+    answers::TARGET,
     program::TARGET,
     workload::TARGET,
     arguments::TARGET,

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use sources::Surroundings;
-use sources::postgres::Address;
+use sources::{Application, Surroundings};
 use targets::NamedTarget;
 use workloads::Rule;
 
@@ -33,15 +32,17 @@ fn feed(bytes: &[u8]) {
     if let Err(error) = typed.parse::<Rule>() {
         sentence(error);
     }
-    match Address::parse(typed, &Around(&parts)) {
-        Ok(address) => sentence(address.to_string()),
-        Err(error) => sentence(error),
+    for application in Application::ALL {
+        match application.source(typed, &Around(&parts)) {
+            Ok(source) => sentence(source.place()),
+            Err(error) => sentence(error),
+        }
     }
 }
 
 struct Around<'a>(&'a [String]);
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 12] = [
     "PGHOST",
     "PGPORT",
     "PGUSER",
@@ -50,6 +51,10 @@ const NAMES: [&str; 8] = [
     "PGSSLMODE",
     "PGHOSTADDR",
     "HOME",
+    "REDISCLI_AUTH",
+    "MYSQL_PWD",
+    "STALLSCOPE_SCRAPE_TOKEN",
+    "STALLSCOPE_SCRAPE_TOKEN_FILE",
 ];
 
 impl Surroundings for Around<'_> {
@@ -72,7 +77,7 @@ impl Surroundings for Around<'_> {
 }
 
 fn seeds(_: &Path) -> Result<Vec<Seed>> {
-    const TYPED: [&str; 16] = [
+    const TYPED: [&str; 21] = [
         "port:5432",
         "dependency=port:6379",
         "cgroup:/system.slice/a.service",
@@ -88,7 +93,12 @@ fn seeds(_: &Path) -> Result<Vec<Seed>> {
         "host=/run/postgresql port=5432 user=u password='s3 \\' cret' dbname=d",
         "hostaddr=::1 sslmode=require",
         "bench",
-        "\u{1e}h,i\u{1e}5433\u{1e}u\u{1e}d\u{1e}\u{1e}prefer\u{1e}::1\u{1e}/root\u{1e}me\u{1e}h:*:d\\:b:u:p\\\\w\n*:*:*:*:x\n",
+        "redis://mon:s%40cret@[::1]:6380/3",
+        "/run/redis/redis-server.sock",
+        "mysql://u:s3cret@db7:3307/x",
+        "http://mon:s3cret@[::1]:9100/metrics?collect[]=cpu#top",
+        "\u{1e}\u{1e}\u{1e}\u{1e}\u{1e}\u{1e}\u{1e}\u{1e}/root\u{1e}\u{1e}m\u{1e}t0ken\u{1e}\u{1e}me\u{1e}[client]\nuser=u\npassword='p\\s'\nsocket=/s\n",
+        "\u{1e}h,i\u{1e}5433\u{1e}u\u{1e}d\u{1e}\u{1e}prefer\u{1e}::1\u{1e}/root\u{1e}r\u{1e}m\u{1e}\u{1e}/t\u{1e}me\u{1e}h:*:d\\:b:u:p\\\\w\n*:*:*:*:x\n",
     ];
     let named = TYPED.into_iter().enumerate();
     Ok(named

@@ -100,8 +100,9 @@ fn hear(prepared: Option<Prepared>, patterns: Patterns, adjust: Adjust, reads: &
         assert!(bin.interval_ns > 0 && bin.end <= now, "{bin:?}");
         assert!(bin.completed().is_finite());
     }
-    let quoted = ending.complaints.iter().map(|it| &it.message);
-    for text in quoted.chain(&ending.remarks) {
+    let quoted = ending.complaints.iter().map(|it| it.message.clone());
+    let remarks = ending.remarks.iter().map(ToString::to_string);
+    for text in quoted.chain(remarks) {
         assert!(!text.contains(char::is_control), "{text:?}");
     }
     // Only what we asked the tool to print is kept from the user.

@@ -24,6 +24,7 @@ mod row_lock;
 mod single_thread;
 mod step_change;
 mod strangers;
+mod strangers_2;
 
 pub use held_out::{missing, nginx, redis};
 
@@ -58,6 +59,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(decoys::scenarios());
     all.extend(held_out::scenarios());
     all.extend(strangers::scenarios());
+    all.extend(strangers_2::scenarios());
     all
 }
 

@@ -84,6 +84,9 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
             headroom: None,
         },
         phases: Vec::new(),
+        goals: Vec::new(),
+        machine: None,
+        named_after_ns: None,
         signals: Vec::new(),
         pressure: Vec::new(),
         gaps: Vec::new(),
@@ -270,7 +273,7 @@ fn an_alarm_and_a_comfort_are_wrong_in_opposite_ways() {
 
 #[test]
 fn of_two_causes_both_must_be_named_and_either_may_come_first() {
-    let expect = Expect::both(("a.b", Who::Target), ("c.d", Who::Generator));
+    let expect = Expect::one("a.b", Who::Target).and("c.d", Who::Generator);
     let (one, other) = (("a.b", server()), ("c.d", generator()));
     assert_eq!(judged(expect, &[one.clone(), other.clone()]), Found::First);
     assert_eq!(judged(expect, &[other.clone(), one.clone()]), Found::First);

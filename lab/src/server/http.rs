@@ -10,9 +10,10 @@ const LONGEST_HEAD: usize = 16 * 1024;
 pub struct Question(String);
 
 impl Question {
-    /// For a path of a server.
-    pub fn new(host: &str, path: &str) -> Self {
-        Self(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
+    /// For a path of a server, with these headers.
+    pub fn new(host: &str, path: &str, headers: &[String]) -> Self {
+        let more: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
+        Self(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n"))
     }
 
     /// Asks once and reads the whole answer; false unless it is a success.
@@ -56,6 +57,14 @@ fn answer(stream: &mut impl Read) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_head_ends_with_an_empty_line() {
+        let Question(plain) = Question::new("here", "/", &[]);
+        assert_eq!(plain, "GET / HTTP/1.1\r\nHost: here\r\n\r\n");
+        let Question(more) = Question::new("here", "/", &["A: b".to_owned()]);
+        assert_eq!(more, "GET / HTTP/1.1\r\nHost: here\r\nA: b\r\n\r\n");
+    }
 
     #[test]
     fn an_answer_is_read_to_its_end() {

@@ -39,6 +39,9 @@ pub struct LoadArguments {
     /// Ask a web server for this path instead of a server of our own
     #[arg(long)]
     http: Option<String>,
+    /// Send this header with it; may be given again
+    #[arg(long, requires = "http")]
+    header: Vec<String>,
     /// Send this text, as servers with a text protocol want it, instead of a request of our own
     #[arg(long, requires = "ends")]
     text: Option<String>,
@@ -157,7 +160,10 @@ impl Question {
     fn of(arguments: &LoadArguments) -> Self {
         let text = arguments.text.clone().zip(arguments.ends.clone());
         match (&arguments.http, text) {
-            (Some(path), _) => Self::Http(http::Question::new(&arguments.address, path)),
+            (Some(path), _) => {
+                let (address, headers) = (&arguments.address, &arguments.header);
+                Self::Http(http::Question::new(address, path, headers))
+            }
             (None, Some((text, ends))) => Self::Text { text, ends },
             (None, None) => Self::Own,
         }

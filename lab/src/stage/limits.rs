@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::Stage;
-use crate::groups::{Group, Hierarchies, path_in};
+use crate::groups::{Group, Hierarchies, members, path_in};
 use crate::scenario::Later;
 
 /// In v1 each task of the root group weighs as much as a whole default child group (1024): with the
@@ -117,6 +117,24 @@ impl Stage {
             .with_context(|| format!("process {root} ended while it was put into a group"))?;
         let path = path_in(&groups, controller).context("a process is in each hierarchy")?;
         Ok(Confined { path, folder, v1 })
+    }
+
+    /// Puts a confined process and its descendants into a group without limits below the one that has
+    /// them, as a service manager or a container does.
+    pub fn nest(&mut self, name: &str, root: u32) -> Result<()> {
+        let of_root = |group: &&Group| members(group.folder()).contains(&root);
+        let inner: Result<Vec<Group>> = self
+            .groups
+            .iter()
+            .filter(of_root)
+            .map(|group| group.below(name))
+            .collect();
+        for group in inner? {
+            group.take(root)?;
+            // Dropped after the group around it, with which it has gone then.
+            self.groups.push(group);
+        }
+        Ok(())
     }
 
     fn confine_v1(

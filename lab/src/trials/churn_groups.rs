@@ -75,7 +75,7 @@ fn churn(length: Duration, seed: u32) -> Result<()> {
         let (stop, made) = (stop.clone(), made.clone());
         let rate = PER_SECOND / parents.len() as u32;
         let random = Rng::with_seed(u64::from(seed) << 8 | index as u64);
-        let make = move || turn_over(&folder, rate, (&stop, &made), random);
+        let make = move || turn_over(&folder, rate, &stop, &made, random);
         let thread = std::thread::Builder::new().name("churn".to_owned());
         threads.push(thread.spawn(make).context("cannot start a thread")?);
     }
@@ -100,7 +100,8 @@ fn churn(length: Duration, seed: u32) -> Result<()> {
 fn turn_over(
     parent: &std::path::Path,
     rate: u32,
-    (stop, all): (&AtomicBool, &AtomicU32),
+    stop: &AtomicBool,
+    all: &AtomicU32,
     mut random: Rng,
 ) {
     let since = Instant::now();

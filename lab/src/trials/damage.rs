@@ -53,15 +53,15 @@ fn round(round: &Round<'_>) -> Result<()> {
     if !round.short {
         let (from, to) = last_batch(lengths);
         for length in from..to {
-            cut(round, (name, lengths), length, sound)?;
+            cut(round, name, lengths, length, sound)?;
         }
     }
     for _ in 0..FEW {
         let (name, lengths) = tables[random.usize(0..tables.len())];
         let (from, to) = last_batch(lengths);
-        cut(round, (name, lengths), random.u64(from..to), sound)?;
+        cut(round, name, lengths, random.u64(from..to), sound)?;
         let place = random.u64(0..to);
-        change(round, (name, lengths), place, &mut random, sound)?;
+        change(round, name, lengths, place, &mut random, sound)?;
         several(round, &files, &mut random)?;
         description(round, &mut random)?;
     }
@@ -119,12 +119,7 @@ fn batch_of(lengths: &[u64], place: u64) -> u64 {
 }
 
 /// `sound` is what the whole recording answers.
-fn cut(
-    round: &Round<'_>,
-    (name, lengths): (&str, &[u64]),
-    length: u64,
-    sound: &[u8],
-) -> Result<()> {
+fn cut(round: &Round<'_>, name: &str, lengths: &[u64], length: u64, sound: &[u8]) -> Result<()> {
     let file = copy(round.folder, name)?;
     let open = fs::OpenOptions::new().write(true).open(&file);
     open.and_then(|file| file.set_len(length))
@@ -145,7 +140,8 @@ fn cut(
 
 fn change(
     round: &Round<'_>,
-    (name, lengths): (&str, &[u64]),
+    name: &str,
+    lengths: &[u64],
     place: u64,
     random: &mut Rng,
     sound: &[u8],

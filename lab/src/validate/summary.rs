@@ -20,7 +20,7 @@ pub struct Summary {
 impl Summary {
     /// From everything that was printed.
     pub fn parse(text: &str) -> Option<Self> {
-        [pgbench, own, redis, sysbench, wrk, hey]
+        [pgbench, own, redis, sysbench, wrk, hey, ab]
             .iter()
             .find_map(|parse| parse(text))
     }
@@ -119,6 +119,15 @@ fn hey(text: &str) -> Option<Summary> {
     })
 }
 
+/// ab: its first time per request is a connection's, and its quantiles are whole milliseconds.
+fn ab(text: &str) -> Option<Summary> {
+    Some(Summary {
+        throughput: after(text, "Requests per second:")?,
+        latency_ms: after(text, "Time per request:")?,
+        p99_ms: after(text, "99%"),
+    })
+}
+
 /// The number that follows a word.
 fn after(text: &str, word: &str) -> Option<f64> {
     let (_, rest) = text.split_once(word)?;
@@ -157,6 +166,10 @@ mod tests {
         assert_eq!(parsed(wrk), Some((9000.5, 0.85, Some(1010.0))));
         let hey = "  Average:\t0.0020 secs\n  Requests/sec:\t400.5\n  99% in 0.0150 secs\n";
         assert_eq!(parsed(hey), Some((400.5, 2.0, Some(15.0))));
+        let ab = "Requests per second:    24.10 [#/sec] (mean)\nTime per request:       41.500 [ms] (mean)\n\
+                  Time per request:       5.2 [ms] (mean, across all concurrent requests)\n  98%     50\n  \
+                  99%     61\n";
+        assert_eq!(parsed(ab), Some((24.1, 41.5, Some(61.0))));
         assert_eq!(parsed("killed"), None);
     }
 

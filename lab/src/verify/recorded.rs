@@ -34,9 +34,10 @@ impl Recorded {
     pub fn run(
         arguments: &VerifyArguments,
         stage: &Stage,
-        options_and_line: (&[&str], &str),
+        options: &[&str],
+        line: &str,
     ) -> Result<Self> {
-        Self::beside(arguments, stage, options_and_line, || Ok(())).map(|it| it.0)
+        Self::beside(arguments, stage, options, line, || Ok(())).map(|it| it.0)
     }
 
     /// The same while something else is done, whose result is the second.
@@ -46,7 +47,8 @@ impl Recorded {
     pub fn beside<T>(
         arguments: &VerifyArguments,
         stage: &Stage,
-        (options, line): (&[&str], &str),
+        options: &[&str],
+        line: &str,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<(Self, T)> {
         let stallscope = binary::find(arguments.stallscope.as_deref())?;

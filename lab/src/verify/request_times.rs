@@ -146,7 +146,7 @@ pub(super) fn each_case(
 fn run(arguments: &VerifyArguments, stage: &Stage, case: &Case) -> Result<bool> {
     stage.script("load.sql", case.script)?;
     let line = line_of(case, arguments.seconds, "-l --log-prefix=each");
-    let recorded = Recorded::run(arguments, stage, (&[], &line))?;
+    let recorded = Recorded::run(arguments, stage, &[], &line)?;
     let log = logged(stage, recorded.report.window)?;
     let count = log.len();
     let own = [mean(&log), percentile(&log, 99)].map(|it| it.unwrap_or(f64::NAN));

@@ -180,7 +180,7 @@ fn run(arguments: &VerifyArguments, stage: &mut Stage, case: &Case) -> Result<He
         .replace("PORT", &port)
         .replace("SECONDS", &arguments.seconds.to_string())
         .replace("DATABASE", DATABASE);
-    let recorded = Recorded::run(arguments, stage, (&[], &line))?;
+    let recorded = Recorded::run(arguments, stage, &[], &line)?;
     let own = number_behind(&recorded.printed, case.label)
         .with_context(|| format!("{} printed no count:\n{}", case.name, recorded.printed))?;
     let own = own * case.requests;

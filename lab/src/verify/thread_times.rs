@@ -46,7 +46,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
 fn run(arguments: &VerifyArguments, stage: &Stage, case: &Case) -> Result<bool> {
     stage.script("load.sql", case.script)?;
     let line = line_of(case, arguments.seconds, "");
-    let (recorded, trace) = Recorded::beside(arguments, stage, (&[], &line), || {
+    let (recorded, trace) = Recorded::beside(arguments, stage, &[], &line, || {
         std::thread::sleep(BEGINS);
         Trace::of(stage.started()?.pid())
     })?;
@@ -59,7 +59,7 @@ fn run(arguments: &VerifyArguments, stage: &Stage, case: &Case) -> Result<bool> 
     ];
     let wall = wall(target);
     let near = |ours: f64, traced: f64| (ours - traced).abs() <= TOLERANCE * ours + FLOOR * wall;
-    let all = Recorded::run(arguments, stage, (&["--trace-all"], &line))?;
+    let all = Recorded::run(arguments, stage, &["--trace-all"], &line)?;
     let (class, apart) = furthest(self::target(&recorded.report)?, self::target(&all.report)?);
     let holds = near(ours[0], ran) && near(ours[1], waited) && apart.abs() <= SHARES;
     say!(
@@ -251,20 +251,33 @@ enum Thread {
     Runnable { since: Timestamp, is_woken: bool },
 }
 
+/// How long those threads ran and were runnable inside the window, ns.
 fn times(events: impl Iterator<Item = Event>, threads: &BTreeSet<u32>, window: Window) -> [f64; 2] {
-    let mut now: BTreeMap<u32, Thread> = BTreeMap::new();
-    let mut idle: BTreeMap<u32, Timestamp> = BTreeMap::new();
-    let mut sums = [0.0; 2];
-    let mut end = |state: Option<Thread>, at: Timestamp| {
-        let (since, place) = match state {
-            Some(Thread::Running(since)) => (since, 0),
-            Some(Thread::Runnable { since, .. }) => (since, 1),
-            None => return,
-        };
-        let inside = Window::new(since, at).intersect(window);
-        sums[place] += inside.map_or(0.0, |it| it.len_ns() as f64);
+    let mut replay = Replay {
+        threads,
+        window,
+        now: BTreeMap::new(),
+        idle: BTreeMap::new(),
+        sums: [0.0; 2],
     };
-    for event in events {
+    events.for_each(|event| replay.take(event));
+    replay.finish()
+}
+
+/// The trace, up to an event.
+struct Replay<'a> {
+    threads: &'a BTreeSet<u32>,
+    window: Window,
+    /// What those threads do.
+    now: BTreeMap<u32, Thread>,
+    /// Since when CPUs are idle.
+    idle: BTreeMap<u32, Timestamp>,
+    /// Running and runnable, ns.
+    sums: [f64; 2],
+}
+
+impl Replay<'_> {
+    fn take(&mut self, event: Event) {
         match event {
             Event::Switch {
                 at,
@@ -273,41 +286,28 @@ fn times(events: impl Iterator<Item = Event>, threads: &BTreeSet<u32>, window: W
                 is_runnable,
                 got,
             } => {
-                if threads.contains(&left) {
-                    let state = match (now.remove(&left), idle.get(&cpu)) {
-                        // Many switches from the idle task are not traced (Linux 6.18 as a guest). One that was woken
-                        // for an idle CPU ran from then on.
-                        (
-                            Some(Thread::Runnable {
-                                since,
-                                is_woken: true,
-                            }),
-                            Some(idle),
-                        ) => Some(Thread::Running(since.max(*idle))),
-                        (state, _) => state,
-                    };
-                    end(state, at);
+                if self.threads.contains(&left) {
+                    self.leave(at, cpu, left);
                     if is_runnable {
-                        now.insert(
-                            left,
-                            Thread::Runnable {
-                                since: at,
-                                is_woken: false,
-                            },
-                        );
+                        let runnable = Thread::Runnable {
+                            since: at,
+                            is_woken: false,
+                        };
+                        self.now.insert(left, runnable);
                     }
                 }
                 match got {
-                    0 => idle.insert(cpu, at),
-                    _ => idle.remove(&cpu),
+                    0 => self.idle.insert(cpu, at),
+                    _ => self.idle.remove(&cpu),
                 };
-                if threads.contains(&got) {
-                    end(now.insert(got, Thread::Running(at)), at);
+                if self.threads.contains(&got) {
+                    let before = self.now.insert(got, Thread::Running(at));
+                    self.end(before, at);
                 }
             }
             // One that runs already is not waiting.
-            Event::Wakeup { at, thread } if threads.contains(&thread) => {
-                now.entry(thread).or_insert(Thread::Runnable {
+            Event::Wakeup { at, thread } if self.threads.contains(&thread) => {
+                self.now.entry(thread).or_insert(Thread::Runnable {
                     since: at,
                     is_woken: true,
                 });
@@ -315,9 +315,42 @@ fn times(events: impl Iterator<Item = Event>, threads: &BTreeSet<u32>, window: W
             Event::Wakeup { .. } => {}
         }
     }
-    let open: Vec<Thread> = now.into_values().collect();
-    open.into_iter().for_each(|it| end(Some(it), window.end));
-    sums
+
+    /// A thread leaves its CPU.
+    fn leave(&mut self, at: Timestamp, cpu: u32, thread: u32) {
+        let state = match (self.now.remove(&thread), self.idle.get(&cpu)) {
+            // Many switches from the idle task are not traced (Linux 6.18 as a guest). One that was woken
+            // for an idle CPU ran from then on.
+            (
+                Some(Thread::Runnable {
+                    since,
+                    is_woken: true,
+                }),
+                Some(idle),
+            ) => Some(Thread::Running(since.max(*idle))),
+            (state, _) => state,
+        };
+        self.end(state, at);
+    }
+
+    /// Adds what a thread did up to a time.
+    fn end(&mut self, state: Option<Thread>, at: Timestamp) {
+        let (since, place) = match state {
+            Some(Thread::Running(since)) => (since, 0),
+            Some(Thread::Runnable { since, .. }) => (since, 1),
+            None => return,
+        };
+        let inside = Window::new(since, at).intersect(self.window);
+        self.sums[place] += inside.map_or(0.0, |it| it.len_ns() as f64);
+    }
+
+    /// The sums, with what threads are at when the window ends.
+    fn finish(mut self) -> [f64; 2] {
+        for state in std::mem::take(&mut self.now).into_values() {
+            self.end(Some(state), self.window.end);
+        }
+        self.sums
+    }
 }
 
 #[cfg(test)]

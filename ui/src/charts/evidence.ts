@@ -4,7 +4,6 @@ import { instant } from "../data/format";
 import type { Evidence, Finding } from "../data/page.gen";
 import type { Recording } from "../data/recording";
 import { completed } from "./binLane";
-import { binned } from "./bins";
 import { unseen } from "./gaps";
 import type { Lane } from "./lane";
 import { over, perBin } from "./quantity";
@@ -83,14 +82,14 @@ export function evidenceChart(
   const evidence = finding.evidence[row];
   if (evidence === undefined) return { why: "the finding has no such number" };
   const recipe = recipeOf(evidence);
-  const made = recipe.make({ evidence, finding, report, recording, tables });
+  const made = recipe.make({ evidence, report, recording, tables });
   if ("why" in made) return made;
-  const { quantity, how, comparable, single } = made;
+  const { quantity, how } = made;
   const scale = made.scale ?? scaleOfUnit(evidence.unit);
   const values = perBin(quantity);
   if (values.every(Number.isNaN)) return { why: "none of its numbers are here" };
-  const band = single && binned(single, scale.factor);
-  const asked = comparable ? needs(evidence) : "";
+  // A source in its own scale is not what the threshold is about.
+  const asked = made.scale === undefined ? needs(evidence) : "";
   const { still: _, ...lane } = completed(
     {
       id: `${evidenceId(index, row)}-chart`,
@@ -111,7 +110,6 @@ export function evidenceChart(
         fill: 0.15,
         style: "area",
         values,
-        ...(band?.low && band.high ? { low: band.low, high: band.high } : {}),
         over: (window) => over(quantity, window),
       },
     ],

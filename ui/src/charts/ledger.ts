@@ -45,6 +45,7 @@ const CLASSES: ReadonlyMap<string, ClassAbout> = new Map(
 const BESIDE: ReadonlyMap<string, Paint> = new Map([
   ["outside", { fill: "--class-input", ink: PALE, mark: "down", strong: false }],
   ["lag", { fill: "--class-sleep", ink: PALE, mark: "dots", strong: false }],
+  ["remote", { fill: "--class-output", ink: "--mark-on-strong", mark: "dots", strong: true }],
 ]);
 
 /** How a class is painted wherever it stands. */

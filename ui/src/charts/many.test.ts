@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { drawn, golden } from "../../tests/drawn";
 import type { Tables } from "../data/recording";
 import { comparable, intervals } from "../data/signal";
+import { length } from "../data/units";
 import { evidenceChart } from "./evidence";
 import { explored } from "./explore";
-import { over, responses, wall } from "./quantity";
+import { over, perRequest, throughout } from "./quantity";
 
 const S = 1e9;
 /** Two days in seconds: more than a call takes arguments. */
@@ -47,7 +48,11 @@ describe("a recording of days", () => {
     const { all } = await days();
     expect(all).toHaveLength(ROWS);
     expect(comparable(all, WHOLE)).toEqual(WHOLE);
-    const quantity = { of: responses(all), per: wall, edges: new Float64Array() };
+    const took = throughout(
+      all,
+      perRequest(all, (it) => it.latency),
+    );
+    const quantity = { of: took, per: length, edges: new Float64Array() };
     expect(over(quantity, WHOLE)).toBeCloseTo(2);
   });
 
@@ -68,6 +73,7 @@ describe("a recording of days", () => {
     const lag = {
       ...evidence,
       what: "lag",
+      formula: { of: { kind: "lag" as const }, per: { kind: "account" as const } },
       column: "signal.lag_mean_ns",
       unit: "share",
       window: { start: origin, end: origin + ROWS * S },

@@ -11,7 +11,6 @@ import { type Figure, type FigureDraft, figures } from "./figures";
 import { unseen } from "./gaps";
 import { type InOut, inOutLane } from "./inOut";
 import type { Lane } from "./lane";
-import { series } from "./recipe";
 import type { TreeNode } from "./tree";
 
 /** An interface over a window; rates are per second. */
@@ -108,8 +107,11 @@ export interface Softnet {
 export function softnet(recording: Recording, tables: Tables, window: Span): Softnet {
   const cpus = ofKind(recording, "cpu");
   const sum = (column: string) => {
-    const all = series(tables, "softnet", cpus, [column]).filter((it) => it !== undefined);
-    return sumOver(all, window);
+    const all = cpus.map((cpu) => tables.series("softnet", cpu, column));
+    return sumOver(
+      all.filter((it) => it !== undefined),
+      window,
+    );
   };
   return { processed: sum("processed"), dropped: sum("dropped"), squeezed: sum("squeezed") };
 }

@@ -1,43 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { drawn } from "../../tests/drawn";
-import type { Evidence, Finding } from "../data/page.gen";
+import type { Amount, Evidence } from "../data/page.gen";
+import { byFormula } from "./formula";
 import { windowNumbers } from "./numbers";
-import { type Amount, over, perBin, rest, sum } from "./quantity";
-import { usedByOthers } from "./recipes/cpu";
+import { over, perBin } from "./quantity";
 
 const S = 1e9;
-const unknown: Amount = () => Number.NaN;
-const of =
-  (value: number): Amount =>
-  () =>
-    value;
 const WINDOW = { from: 0, to: S };
 
-describe("amounts", () => {
-  it("are not known while a part is not", () => {
-    expect(sum(of(1), of(2))(WINDOW)).toBe(3);
-    expect(sum(of(1), unknown)(WINDOW)).toBeNaN();
-    expect(rest(of(3), of(1))(WINDOW)).toBe(2);
-    expect(rest(of(3), unknown)(WINDOW)).toBeNaN();
-    expect(rest(of(3), of(4))(WINDOW)).toBe(0);
-  });
-});
-
-describe("what others used", () => {
-  it("is not everything while target and generator are not seen yet", async () => {
-    const roles = ["target", "generator", "target", "generator"] as const;
+describe("a quantity in bins", () => {
+  it("is not there while a part of it is not known yet", async () => {
     const recording = await drawn({
       edges: [0, S, 2 * S, 3 * S],
       entities: [
-        { kind: "machine", name: "machine", path: "" },
         { kind: "cpu", name: "cpu0", path: "cpu0" },
-        ...roles.map((role, place) => ({
-          kind: place < 2 ? ("process" as const) : ("thread" as const),
-          name: role,
-          path: `${place}`,
-          role,
-          ...(place < 2 ? {} : { parent: place }),
-        })),
+        { kind: "process", name: "target", path: "1", role: "target" },
+        { kind: "thread", name: "target", path: "2", parent: 1 },
       ],
       tables: [
         {
@@ -45,8 +23,8 @@ describe("what others used", () => {
           entity: "cpu",
           columns: [{ name: "user_ns" }, { name: "idle_ns" }],
           series: [
-            { entity: 1, column: "user_ns", values: 0.8 * S },
-            { entity: 1, column: "idle_ns", values: 0.2 * S },
+            { entity: 0, column: "user_ns", values: 0.8 * S },
+            { entity: 0, column: "idle_ns", values: 0.2 * S },
           ],
         },
         {
@@ -54,24 +32,27 @@ describe("what others used", () => {
           entity: "thread",
           columns: [{ name: "run_ns" }],
           series: [
-            {
-              entity: 4,
-              column: "run_ns",
-              values: [0.4 * S, 0.4 * S],
-              firstBin: 1,
-              known: [S, 3 * S],
-            },
-            { entity: 5, column: "run_ns", values: [0.2 * S], firstBin: 2, known: [2 * S, 3 * S] },
+            { entity: 2, column: "run_ns", values: [0.6 * S], firstBin: 2, known: [2 * S, 3 * S] },
           ],
         },
       ],
     });
-    const tables = await recording.load(["cpu", "thread", "recorder"]);
+    const of = (table: string, column: string): Amount => ({
+      kind: "recorded",
+      reading: "growth",
+      table,
+      columns: [column],
+      whose: { kind: "all" },
+    });
+    const busy = of("cpu", "user_ns");
+    const recipe = byFormula({
+      of: { kind: "rest", whole: busy, part: of("thread", "run_ns") },
+      per: busy,
+    });
+    const tables = await recording.load([...recipe.tables, "cpu"]);
     const { report } = recording.page;
-    const [finding] = report.verdict.findings;
-    const [evidence] = finding?.evidence ?? [];
-    const asked = { evidence: evidence as Evidence, finding: finding as Finding };
-    const made = usedByOthers({ ...asked, report, recording, tables });
+    const evidence = report.verdict.findings[0]?.evidence[0] as Evidence;
+    const made = recipe.make({ evidence, report, recording, tables });
     if ("why" in made) throw new Error(made.why);
     const bins = perBin(made.quantity);
     expect([...bins.slice(0, 2)]).toEqual([Number.NaN, Number.NaN]);

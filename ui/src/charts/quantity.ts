@@ -1,9 +1,9 @@
-// Quantities that are worked out from several series: a sum of growth by a sum of time, of operations,
-// of whatever it is a part of. Over a whole window they give the verdict's number, bin by bin its chart.
+// Quantities: one amount in proportion to another. Over a whole window they give the verdict's number, bin
+// by bin its chart.
 
-import { growth, meanOver, type Series } from "../data/series";
+import type { Series } from "../data/series";
 import { type Interval, inside } from "../data/signal";
-import { hull, intersection, length, type Nanoseconds, SECOND, type Span } from "../data/units";
+import { hull, length, type Nanoseconds, SECOND, type Span } from "../data/units";
 
 /** How much of something a window holds; `NaN` where nothing of it is known. */
 export type Amount = (window: Span) => number;
@@ -31,45 +31,22 @@ export function perBin(quantity: Quantity): Float64Array {
   return values;
 }
 
-/** What counters grew together. */
-export function grown(...series: readonly (Series | undefined)[]): Amount {
-  return (window) => total(series, (one) => growth(one, window));
-}
+/** What is taken of a series over a window. */
+export type Taken = (series: Series, window: Span) => number | undefined;
 
-/** What gauges held, times the time for which they did. */
-export function held(...series: readonly (Series | undefined)[]): Amount {
-  return (window) =>
-    total(series, (one) => {
-      const mean = meanOver(one, window);
-      const known = intersection(window, one.known);
-      return mean === undefined || known === undefined ? undefined : mean * length(known);
-    });
-}
-
-/** The time for which series are known, added up. */
-export function lasted(...series: readonly (Series | undefined)[]): Amount {
-  return (window) =>
-    total(series, (one) => {
-      const known = intersection(window, one.known);
-      return known && length(known);
-    });
-}
-
-/** The same in seconds. */
-export function seconds(...series: readonly (Series | undefined)[]): Amount {
-  return times(1 / SECOND, lasted(...series));
-}
-
-/** The window's own length. */
-export const wall: Amount = length;
-
-export function times(factor: number, amount: Amount): Amount {
-  return (window) => factor * amount(window);
-}
-
-/** What several are together; not known while one of them is not. What never was any is left out. */
-export function sum(...amounts: readonly Amount[]): Amount {
-  return (window) => amounts.reduce((all, amount) => all + amount(window), 0);
+/** What is taken of several series, added up; who has none is left out. */
+export function added(all: readonly (Series | undefined)[], taken: Taken): Amount {
+  return (window) => {
+    let sum = 0;
+    let known = false;
+    for (const one of all) {
+      const part = one && taken(one, window);
+      if (part === undefined) continue;
+      sum += part;
+      known = true;
+    }
+    return known ? sum : Number.NaN;
+  };
 }
 
 /** An amount that is nothing where it is not known: of what comes and goes, and of little. */
@@ -109,45 +86,32 @@ function overlapping(all: readonly Interval[], window: Span): readonly Interval[
   return all.slice(low, end);
 }
 
-/** The time that requests took together; where the workload was silent between two of its intervals as
+/** Operations completed in the workload's intervals, times something of each. */
+export function perRequest(
+  all: readonly Interval[],
+  of: (interval: Interval) => number = () => 1,
+): Amount {
+  return ofIntervals(all, (it) => (of(it) * it.throughput * length(it)) / SECOND);
+}
+
+/** The same of the time that the intervals are about; where the workload was silent between two of them as
     much as beside, as the engine has it. */
-export function responses(all: readonly Interval[]): Amount {
-  const took = ofIntervals(all, responseTime);
+export function throughout(all: readonly Interval[], amount: Amount): Amount {
   return (window) => {
     const chosen = inside(overlapping(all, window), window);
     const said = chosen.reduce((sum, interval) => sum + length(interval), 0);
     const whole = hull(chosen);
-    return whole === undefined ? Number.NaN : took(window) * Math.max(length(whole) / said, 1);
+    return whole === undefined ? Number.NaN : amount(window) * Math.max(length(whole) / said, 1);
   };
-}
-
-/** The time that the requests of an interval took together. */
-function responseTime(interval: Interval): Nanoseconds {
-  return (interval.latency * interval.throughput * length(interval)) / SECOND;
 }
 
 /** The edges of the workload's intervals; what lies between two of them is a bin too, without numbers. */
 export function edgesOfIntervals(all: readonly Interval[]): Float64Array {
-  const edges: number[] = [];
+  const edges: Nanoseconds[] = [];
   for (const { from, to } of all) {
     const last = edges[edges.length - 1];
     if (last === undefined || from > last) edges.push(from);
     if (last === undefined || to > last) edges.push(to);
   }
   return Float64Array.from(edges);
-}
-
-function total(
-  series: readonly (Series | undefined)[],
-  of: (one: Series) => number | undefined,
-): number {
-  let sum = 0;
-  let known = false;
-  for (const one of series) {
-    const part = one && of(one);
-    if (part === undefined) continue;
-    sum += part;
-    known = true;
-  }
-  return known ? sum : Number.NaN;
 }

@@ -53,6 +53,8 @@ function rateScale(table: string, { unit, name }: PageColumn, several: boolean):
       };
     case "hundredths":
       return { ...rates, factor: 0.01 };
+    case "millionths":
+      return { ...rates, factor: 1e-6 };
     case "milli_per_second":
       return { ...rates, factor: 1e-3 };
     default:
@@ -70,6 +72,8 @@ function gaugeScale(table: string, { unit }: PageColumn): Scale {
         : { ...numbers, words: "bytes", format: storage };
     case "hundredths":
       return { ...numbers, words: "number", factor: 0.01, format: rate };
+    case "millionths":
+      return { ...numbers, words: "number", factor: 1e-6, format: rate };
     case "milli_per_second":
       return { ...rates, factor: 1e-3 };
     case "code":

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { golden } from "../../tests/drawn";
-import type { Report } from "../data/page.gen";
+import type { Remedy, Report } from "../data/page.gen";
 import { accountBar, withoutBar } from "./account";
 import {
   facts,
@@ -11,6 +11,7 @@ import {
   outcome,
   pressureFacts,
   quantiles,
+  remedyNote,
   remedyNumbers,
   shareOf,
   who,
@@ -73,15 +74,34 @@ describe("the headline", () => {
     expect(outcome(open)).toBe("undetermined");
   });
 
-  it("says what would help with its bounds", () => {
+  it("says what would help, from the low to the high end", () => {
     const report = golden("cpu-saturated");
     expect(
-      headline(report).would_help.map((it) => [it.change, ...remedyNumbers(it, report)]),
+      headline(report).would_help.map((it) => [
+        it.change,
+        ...remedyNumbers(it, report),
+        remedyNote(it),
+      ]),
     ).toEqual([
-      ["a third CPU", "114,000 tps", "+50 %"],
-      ["pgbench on another machine", "99,500 tps", "+31 %"],
+      ["a third CPU", "about 114,000 tps", "+50 %", "+44 % to +56 %; CPU law"],
+      [
+        "pgbench on another machine",
+        "about 99,500 tps",
+        "+31 %",
+        "+23 % to +40 %; CPU law; it takes 24 % of the CPU",
+      ],
     ]);
-    expect(remedyNumbers({ change: "a faster disk" }, report)).toEqual([]);
+    expect(remedyNumbers({ change: "a faster disk" }, report)).toEqual(["not known"]);
+    const fixed: Remedy = {
+      change: "a faster disk",
+      gain: 0.4,
+      gain_interval: { low: 0.3, high: 0.5 },
+      gain_of: "response_time",
+    };
+    expect(remedyNumbers(fixed, report)).toEqual(["response time", "-40 %"]);
+    expect(remedyNote(fixed)).toBe("-30 % to -50 %");
+    const large = { change: "no wait", gain: 61.562 };
+    expect(remedyNumbers(large, report)).toEqual(["+6,160 %"]);
   });
 });
 
@@ -127,6 +147,20 @@ describe("the workload's numbers", () => {
       of: "of 46,012 sampled",
     });
     expect(said(report)[1]).toBe("latency: 0.111 ms mean. from pgbench");
+  });
+
+  it("have the goals, and whether they were met", () => {
+    const report = golden("cpu-saturated");
+    report.goals = [
+      { goal: { of: "mean", below_ns: 5e6 }, value: 1.11e5, met: true },
+      { goal: { of: { quantile: 0.999 }, below_ns: 1e7 }, value: 2.3e7, met: false },
+      { goal: { of: { quantile: 1 }, below_ns: 1e9 }, value: null, met: null },
+    ];
+    expect(said(report).slice(-3)).toEqual([
+      "goal: met mean < 5.00 ms. it was 0.111 ms",
+      "goal: missed p99.9 < 10.0 ms. it was 23.0 ms",
+      "goal: not known max < 1.00 s. it was not measured",
+    ]);
   });
 
   it("say what failed", () => {

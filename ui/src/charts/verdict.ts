@@ -5,6 +5,7 @@ import { bound, duration, integer, percent, rate } from "../data/format";
 import type {
   Confidence,
   Finding,
+  GoalReport,
   Remedy,
   Report,
   Resource,
@@ -58,13 +59,28 @@ export function shareOf({ share, share_interval: interval, sentence }: Finding):
   ];
 }
 
-/** What a change would bring at most: `114,000 tps`, `+50 %`. */
+/** What a change would bring: `about 114,000 tps`, `+50 %`; of a fixed rate, by how much the response time would
+    fall. */
 export function remedyNumbers(remedy: Remedy, report: Report): string[] {
-  const { throughput, gain } = remedy;
+  const { throughput, gain, gain_of: of } = remedy;
+  if (typeof gain !== "number") return ["not known"];
   return [
-    ...(typeof throughput === "number" ? [`${bound(throughput)} ${rateUnit(report)}`] : []),
-    ...(typeof gain === "number" ? [`+${percent(gain)}`] : []),
+    ...(typeof throughput === "number" ? [`about ${bound(throughput)} ${rateUnit(report)}`] : []),
+    ...(of === "response_time" ? ["response time"] : []),
+    signed(remedy, gain),
   ];
+}
+
+/** How sure that is, and by which model: `+44 % to +56 %; CPU law`. */
+export function remedyNote(remedy: Remedy): string {
+  const { gain_interval: ends, gain_model: model, because } = remedy;
+  const both = ends && `${signed(remedy, ends.low)} to ${signed(remedy, ends.high)}`;
+  return [both, model, because].filter(Boolean).join("; ");
+}
+
+function signed({ gain_of: of }: Remedy, share: number): string {
+  const sign = of === "response_time" ? "-" : "+";
+  return `${sign}${share < 10 ? percent(share) : `${bound(share * 100)} %`}`;
 }
 
 /** The workload's own word for its rate, if it has one. */
@@ -104,7 +120,20 @@ export function facts(report: Report): Fact[] {
     const value = mean(name) ?? 0;
     if (value > 0) all.push({ name, value: rate(value), unit: "per second", note: "" });
   }
+  all.push(...(report.goals ?? []).map(goalFact));
   return all;
+}
+
+function goalFact({ goal, value, met }: GoalReport): Fact {
+  const of = goal.of === "mean" ? "mean" : quantileName(goal.of.quantile);
+  const state = met === true ? "met" : met === false ? "missed" : "not known";
+  const note = typeof value === "number" ? `it was ${duration(value)}` : "it was not measured";
+  return { name: "goal", value: state, unit: `${of} < ${duration(goal.below_ns)}`, note };
+}
+
+// 0.999 is 99.9, and 99.90000000000001 in binary.
+function quantileName(q: number): string {
+  return q === 1 ? "max" : `p${Math.round(q * 1e5) / 1e3}`;
 }
 
 function latencyFact(latency: Signal, report: Report): Fact {
@@ -132,8 +161,7 @@ export function quantiles(report: Report): {
 } {
   const latency = report.signals.find((it) => it.name === "latency");
   const all = (latency?.quantiles ?? []).map(({ q, value, at_least }) => ({
-    // 0.999 is 99.9, and 99.90000000000001 in binary.
-    name: q === 1 ? "max" : `p${Math.round(q * 1e5) / 1e3}`,
+    name: quantileName(q),
     value: at_least ? `at least ${duration(value)}` : duration(value),
   }));
   const sampled = latency?.quantiles[0]?.sampled;

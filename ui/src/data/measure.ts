@@ -56,7 +56,7 @@ export function lastIn(series: Series, window: Span): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
-function lowestIn(series: Series, window: Span): number | undefined {
+export function lowestIn(series: Series, window: Span): number | undefined {
   let lowest: number | undefined;
   eachBin(series, window, (bin) => {
     const value = valueAt(series, bin, "low");

@@ -25,7 +25,8 @@ export type EntityKind =
   | "workload"
   | "pool"
   | "waker"
-  | "wait_event";
+  | "wait_event"
+  | "series";
 /**
  * The role of an entity in what is measured.
  */
@@ -79,13 +80,13 @@ export type Gap1 =
       reason: "unwritten";
     };
 /**
- * The kinds of phases.
+ * A latency over a window.
  */
-export type PhaseKind = "warm_up" | "steady" | "ramp" | "congested" | "end";
-/**
- * How sure a finding is; each word is bound to a condition.
- */
-export type Confidence = "suspected" | "consistent" | "measured" | "proved";
+export type Latency =
+  | "mean"
+  | {
+      quantile: number;
+    };
 /**
  * The two kinds of stall.
  */
@@ -94,6 +95,10 @@ export type StallKind = "some" | "full";
  * The resources of pressure-stall information.
  */
 export type Resource = "cpu" | "memory" | "io" | "irq";
+/**
+ * The kinds of parts of a machine.
+ */
+export type UnitKind = "service" | "container" | "virtual_machine" | "group" | "process";
 /**
  * Where the numbers of a workload metric come from.
  */
@@ -120,7 +125,8 @@ export type LedgerClass =
   | "other_call"
   | "unknown"
   | "outside"
-  | "lag";
+  | "lag"
+  | "remote";
 /**
  * The kinds of parts of a part.
  */
@@ -144,18 +150,70 @@ export type Quality = "exact" | "sampled" | "estimated" | "unknown";
  */
 export type ShareBasis = "response_time" | "busy_time";
 /**
- * How much of something a window holds.
+ * How sure a finding is; each word is bound to a condition.
+ */
+export type Confidence = "suspected" | "consistent" | "measured" | "proved";
+/**
+ * How much of something a window holds; not a number where nothing of it is known.
  */
 export type Amount =
+  | {
+      /**
+       * The columns.
+       */
+      columns: string[];
+      kind: "recorded";
+      reading: Reading;
+      /**
+       * Their table.
+       */
+      table: string;
+      whose: Whose;
+    }
+  | {
+      /**
+       * The counter.
+       */
+      by: string;
+      /**
+       * The gauge.
+       */
+      column: string;
+      kind: "weighed";
+      /**
+       * The table of both.
+       */
+      table: string;
+      whose: Whose;
+    }
   | {
       /**
        * The classes.
        */
       classes: LedgerClass[];
       kind: "ledger";
+      whose: Whose;
+    }
+  | {
+      kind: "lifetime";
+      whose: Whose;
+    }
+  | {
+      /**
+       * The columns.
+       */
+      columns: string[];
+      kind: "queued";
+      whose: Whose;
     }
   | {
       kind: "generator_wait";
+    }
+  | {
+      kind: "outside";
+    }
+  | {
+      kind: "lag";
     }
   | {
       kind: "account";
@@ -164,18 +222,20 @@ export type Amount =
       kind: "requests";
     }
   | {
+      kind: "completed";
+    }
+  | {
+      kind: "reported";
+    }
+  | {
       kind: "time";
     }
   | {
+      kind: "number";
       /**
-       * The counters.
+       * The number.
        */
-      columns: string[];
-      kind: "growth";
-      /**
-       * Their table.
-       */
-      table: string;
+      value: number;
     }
   | {
       /**
@@ -185,17 +245,87 @@ export type Amount =
       kind: "sum";
     }
   | {
-      amount: Amount;
       /**
-       * The number.
+       * The amounts.
        */
-      factor: number;
-      kind: "times";
+      amounts: Amount[];
+      kind: "product";
+    }
+  | {
+      /**
+       * The amounts.
+       */
+      amounts: Amount[];
+      kind: "least";
+    }
+  | {
+      /**
+       * The amounts.
+       */
+      amounts: Amount[];
+      kind: "most";
+    }
+  | {
+      kind: "ratio";
+      of: Amount;
+      per: Amount;
+    }
+  | {
+      kind: "rest";
+      part: Amount;
+      whole: Amount;
+    }
+  | {
+      amount: Amount;
+      kind: "named";
+      /**
+       * The name, in words.
+       */
+      name: string;
+    }
+  | {
+      amount: Amount;
+      kind: "or_nothing";
     };
+/**
+ * What is taken of a column over a window, from the part of it in which the column is known.
+ */
+export type Reading = "growth" | "rate" | "mean" | "last" | "lowest";
+/**
+ * Of whom a table's rows are meant.
+ */
+export type Whose =
+  | {
+      kind: "all";
+    }
+  | {
+      id: EntityId;
+      kind: "one";
+    }
+  | {
+      kind: "role";
+      role: Role;
+    }
+  | {
+      kind: "serving";
+      role: Role;
+    }
+  | {
+      id: EntityId;
+      kind: "under";
+    };
+/**
+ * What a gain is a part of.
+ */
+export type GainOf = "throughput" | "response_time";
 /**
  * Present, absent, or cannot tell.
  */
 export type Answer = "present" | "absent" | "cannot_tell";
+/**
+ * The kinds of phases.
+ */
+export type PhaseKind = "warm_up" | "steady" | "ramp" | "congested" | "end";
 /**
  * The kinds of errors, recognised by common messages of databases and the C library.
  */
@@ -224,7 +354,7 @@ export type ColumnKind = "counter" | "gauge";
 /**
  * The unit of a column's integer values.
  */
-export type Unit = "nanoseconds" | "bytes" | "count" | "hundredths" | "milli_per_second" | "code";
+export type Unit = "nanoseconds" | "bytes" | "count" | "hundredths" | "millionths" | "milli_per_second" | "code";
 /**
  * The layout of a table's numbers in its block.
  */
@@ -312,7 +442,7 @@ export interface PageEntity {
   path: string;
   role: Role;
   /**
-   * Whether it holds a connection of the load generator.
+   * Whether it holds a connection of the load generator; of a thread, whether it serves requests.
    */
   serving: boolean;
   /**
@@ -346,7 +476,21 @@ export interface Report {
    * What was not seen.
    */
   gaps: Gap[];
+  /**
+   * The user's goals, and whether they were met.
+   */
+  goals?: GoalReport[];
   identity: Identity;
+  /**
+   * Of a recording of the whole machine, everybody who was followed; the rest of the report is about the
+   * first of them. `None` where targets were named or a workload was run.
+   */
+  machine?: MachineReport | null;
+  /**
+   * How long after `origin` the first finding was first named and stayed, ns: by judging windows from
+   * there on that grow by a second or a fifth. `None` where no cause is named, or none was asked for.
+   */
+  named_after_ns?: number | null;
   origin: Timestamp;
   /**
    * Parts of the run.
@@ -477,6 +621,30 @@ export interface Window {
   start: Timestamp;
 }
 /**
+ * A goal, and whether it was met.
+ */
+export interface GoalReport {
+  goal: Goal;
+  /**
+   * Whether it was below; `None` where that is not known.
+   */
+  met?: boolean | null;
+  /**
+   * The latency over the judged window, ns; `None` where it was not measured.
+   */
+  value?: number | null;
+}
+/**
+ * A latency that must stay below a time: `p99<10ms`.
+ */
+export interface Goal {
+  /**
+   * It must be below this, ns.
+   */
+  below_ns: number;
+  of: Latency;
+}
+/**
  * The identity of this recording.
  */
 export interface Identity {
@@ -507,57 +675,18 @@ export interface Identity {
   stallscope: string;
 }
 /**
- * A phase of the run.
+ * Who of a machine waits, for what, and who makes them wait.
  */
-export interface Phase {
-  kind: PhaseKind;
+export interface MachineReport {
   /**
-   * Mean latency, ns.
+   * Pressure of at least 1 % in control groups outside of these, `some` alone, most first; at most 10.
    */
-  latency_ns?: number | null;
+  not_followed: Pressure[];
   /**
-   * Mean throughput, operations per second.
+   * Services, containers, virtual machines and processes that were followed, by the time that they lost,
+   * most first.
    */
-  throughput?: number | null;
-  /**
-   * What this phase waited for; `None` for warm-up and end, and where the run has one phase, which
-   * `verdict` is about.
-   */
-  verdict?: PhaseVerdict | null;
-  window: Window;
-}
-/**
- * The headline of one phase of several.
- */
-export interface PhaseVerdict {
-  /**
-   * The cause: `cpu.saturated`.
-   */
-  cause: string;
-  confidence: Confidence;
-  entity: Entity;
-  /**
-   * One full sentence with the number.
-   */
-  sentence: string;
-  /**
-   * Share of the response time (or of busy time), 0 to 1.
-   */
-  share?: number | null;
-}
-/**
- * An entity: its kind, the name that a person uses, and the path that identifies it.
- */
-export interface Entity {
-  kind: EntityKind;
-  /**
-   * What a person calls it: `postgres`, `vda`, `cpu0`.
-   */
-  name: string;
-  /**
-   * Unique within the recording and the kind: `pid:1234@256402`, `/system.slice/x.service`.
-   */
-  path: string;
+  units: UnitReport[];
 }
 /**
  * Pressure of one group and resource over the window, from differences of `total=`, folded over 2 s.
@@ -574,6 +703,68 @@ export interface Pressure {
    * Share of the window, 0 to 1.
    */
   share: number;
+}
+/**
+ * An entity: its kind, the name that a person uses, and the path that identifies it.
+ */
+export interface Entity {
+  kind: EntityKind;
+  /**
+   * What a person calls it: `postgres`, `vda`, `cpu0`.
+   */
+  name: string;
+  /**
+   * Unique within the recording and the kind: `pid:1234@256402`, `/system.slice/x.service`.
+   */
+  path: string;
+}
+/**
+ * A service, container, virtual machine or process with its descendants, judged as a target of its own.
+ */
+export interface UnitReport {
+  /**
+   * The user's goals, and whether it met them.
+   */
+  goals?: GoalReport[];
+  kind: UnitKind;
+  /**
+   * Time lost: of its requests where these were measured, else of its threads that were at work, s per
+   * second.
+   */
+  lost_per_second: number;
+  /**
+   * What people call it: a container's name, a unit without `.service`.
+   */
+  name: string;
+  /**
+   * Pressure of the machine and of its group, or of its processes.
+   */
+  pressure: Pressure[];
+  /**
+   * Its requests, where it answers any.
+   */
+  signals: Signal[];
+  /**
+   * It, with where the time of its threads went.
+   */
+  subjects: ReportSubject[];
+  /**
+   * How it can be named as a target: `unit:nginx`, `cgroup:/system.slice/docker-0f.scope`, `pid:17`.
+   */
+  target: string;
+  /**
+   * Its threads one by one, as in the report.
+   */
+  threads: ThreadTimes[];
+  /**
+   * The verdict; `None` beyond the first (`--top`).
+   */
+  verdict?: Verdict | null;
+  /**
+   * What it waits for, most first.
+   */
+  waits: UnitWait[];
+  window: Window;
 }
 /**
  * One metric of the workload over the window.
@@ -927,7 +1118,7 @@ export interface Formula {
   per: Amount;
 }
 /**
- * A 95 % interval.
+ * A 95 % interval, unless the field says otherwise.
  */
 export interface Interval {
   /**
@@ -940,7 +1131,7 @@ export interface Interval {
   low: number;
 }
 /**
- * A change that would help, with what it would bring at most if the rest of a request stays as it is.
+ * A change that would help, with an estimate of what it would bring if the rest of a request stays as it is.
  */
 export interface Remedy {
   /**
@@ -952,11 +1143,24 @@ export interface Remedy {
    */
   change: string;
   /**
-   * The same as a gain: 0.5 is +50 %.
+   * The middle of the estimate: 0.5 is 50 % of what `gain_of` says; `None` where nothing sound can be said.
    */
   gain?: number | null;
   /**
-   * Upper bound of the throughput then, operations per second.
+   * Its low and high end, by what is known to be uncertain; never below 0. No confidence level.
+   */
+  gain_interval?: Interval | null;
+  /**
+   * Its model, in a few words: `CPU law`; empty where the gain is not known.
+   */
+  gain_model?: string;
+  /**
+   * What it is a part of.
+   */
+  gain_of?: GainOf | null;
+  /**
+   * Throughput then, operations per second, in the middle of the estimate; `None` where the gain is
+   * none in throughput, or not known.
    */
   throughput?: number | null;
 }
@@ -1008,6 +1212,63 @@ export interface RuledOut {
    * What: `steal`.
    */
   what: string;
+}
+/**
+ * What somebody waits for, and who makes them.
+ */
+export interface UnitWait {
+  /**
+   * Who held what was waited for, as far as that is known.
+   */
+  behind?: AccountPart[];
+  class: LedgerClass;
+  /**
+   * In words: `waiting for a CPU`.
+   */
+  label: string;
+  /**
+   * Time lost in it, s per second.
+   */
+  lost_per_second: number;
+}
+/**
+ * A phase of the run.
+ */
+export interface Phase {
+  kind: PhaseKind;
+  /**
+   * Mean latency, ns.
+   */
+  latency_ns?: number | null;
+  /**
+   * Mean throughput, operations per second.
+   */
+  throughput?: number | null;
+  /**
+   * What this phase waited for; `None` for warm-up and end, and where the run has one phase, which
+   * `verdict` is about.
+   */
+  verdict?: PhaseVerdict | null;
+  window: Window;
+}
+/**
+ * The headline of one phase of several.
+ */
+export interface PhaseVerdict {
+  /**
+   * The cause: `cpu.saturated`.
+   */
+  cause: string;
+  confidence: Confidence;
+  entity: Entity;
+  /**
+   * One full sentence with the number.
+   */
+  sentence: string;
+  /**
+   * Share of the response time (or of busy time), 0 to 1.
+   */
+  share?: number | null;
 }
 /**
  * The workload that was run, and what it reported.

@@ -1,43 +1,17 @@
 // The page from top to bottom.
 
-import type { ComponentType } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Recording } from "../data/recording";
 import type { Span } from "../data/units";
 import { timeAxis } from "./axis";
-import { Dictionary } from "./Dictionary";
-import { Evidence } from "./Evidence";
-import { Explore } from "./Explore";
 import { Followed } from "./Followed";
 import { Header } from "./Header";
-import { Measured } from "./Measured";
 import { Readable } from "./Readable";
-import { Resources } from "./Resources";
 import { SelectedBar } from "./SelectedBar";
+import { SECTIONS } from "./sections";
 import { useJudgement } from "./served";
 import { type State, StateContext } from "./state";
-import { Timeline } from "./Timeline";
 import { Verdict } from "./Verdict";
-import { Who } from "./Who";
-
-/** A part of the page. */
-export interface Section {
-  /** The element's id, and the link to it: `who`. */
-  readonly id: string;
-  readonly title: string;
-  readonly view: ComponentType;
-}
-
-/** In the order of reading. */
-const SECTIONS: readonly Section[] = [
-  { id: "timeline", title: "Over time", view: Timeline },
-  { id: "who", title: "Who waited", view: Who },
-  { id: "resources", title: "Resources", view: Resources },
-  { id: "evidence", title: "Evidence", view: Evidence },
-  { id: "explore", title: "Explore", view: Explore },
-  { id: "dictionary", title: "Data dictionary", view: Dictionary },
-  { id: "measured", title: "How this was measured", view: Measured },
-];
 
 export function App({ recording }: { recording: Recording }) {
   const [selected, setSelected] = useState<Span>();
@@ -62,7 +36,7 @@ export function App({ recording }: { recording: Recording }) {
   return (
     <StateContext.Provider value={state}>
       <div class="page">
-        <Header sections={SECTIONS} />
+        <Header />
         <main>
           <Followed view={Verdict} />
           {SECTIONS.map(({ id, title, view }) => (

@@ -3,9 +3,12 @@
 import { useState } from "preact/hooks";
 import { type Entry, looked } from "../charts/dictionary";
 import { fragmentOf } from "../charts/explore";
+import type { Section } from "./section";
 import { usePage } from "./state";
 
-export function Dictionary() {
+export const DICTIONARY: Section = { id: "dictionary", title: "Data dictionary", view: Dictionary };
+
+function Dictionary() {
   const { recording } = usePage();
   const { tables } = recording.page;
   const [filter, setFilter] = useState("");

@@ -16,9 +16,12 @@ import type { Finding, Judged } from "../data/page.gen";
 import "./Evidence.css";
 import { LaneChart } from "./LaneChart";
 import { Readable } from "./Readable";
+import type { Section } from "./section";
 import { usePage, useTables } from "./state";
 
-export function Evidence() {
+export const EVIDENCE: Section = { id: "evidence", title: "Evidence", view: Evidence };
+
+function Evidence() {
   const { report } = usePage();
   const { findings, judged, ruled_out, caveats } = report.verdict;
   const { concerned, others } = parted(judged);

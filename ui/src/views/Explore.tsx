@@ -24,9 +24,12 @@ import { copied } from "./clipboard";
 import "./Explore.css";
 import { LaneChart } from "./LaneChart";
 import { Unreadable } from "./Readable";
+import type { Section } from "./section";
 import { usePage, useReadable } from "./state";
 
-export function Explore() {
+export const EXPLORE: Section = { id: "explore", title: "Explore", view: Explore };
+
+function Explore() {
   const { recording } = usePage();
   const [choices, choose] = useChoices();
   const [active, setActive] = useState(0);

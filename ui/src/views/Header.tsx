@@ -1,15 +1,12 @@
 // The head of the page: what was run, the way to each part, light or dark.
 
 import { runLine } from "../charts/run";
+import { SECTIONS } from "./sections";
 import { usePage } from "./state";
 import { THEMES, useTheme } from "./theme";
 import "./Header.css";
 
-interface Props {
-  readonly sections: readonly { readonly id: string; readonly title: string }[];
-}
-
-export function Header({ sections }: Props) {
+export function Header() {
   const { recording } = usePage();
   const { page } = recording;
   const [theme, setTheme] = useTheme();
@@ -22,7 +19,7 @@ export function Header({ sections }: Props) {
         </a>
         <nav aria-label="Parts of the page">
           <ul>
-            {sections.map(({ id, title }) => (
+            {SECTIONS.map(({ id, title }) => (
               <li key={id}>
                 <a href={`#${id}`}>{title}</a>
               </li>

@@ -16,9 +16,12 @@ import {
 import type { WorkloadRun } from "../data/page.gen";
 import { LaneChart } from "./LaneChart";
 import "./Measured.css";
+import type { Section } from "./section";
 import { usePage, useTables } from "./state";
 
-export function Measured() {
+export const MEASURED: Section = { id: "measured", title: "How this was measured", view: Measured };
+
+function Measured() {
   const { recording, report, window } = usePage();
   const { page } = recording;
   const tables = useTables("recorder", "clock");

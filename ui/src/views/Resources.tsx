@@ -12,9 +12,13 @@ import { Memory } from "./Memory";
 import { Network } from "./Network";
 import { Readable } from "./Readable";
 import "./Resources.css";
+import { Scraped } from "./Scraped";
+import type { Section } from "./section";
 import { usePage } from "./state";
 
-export function Resources() {
+export const RESOURCES: Section = { id: "resources", title: "Resources", view: Resources };
+
+function Resources() {
   return (
     <div class="resources">
       <Part id="cpus" title="CPUs" table="cpu" view={Cpus} />
@@ -24,6 +28,7 @@ export function Resources() {
       <Part id="groups" title="Control groups" table="cgroup_cpu" view={Groups} />
       <Part id="filesystems" title="Filesystems" table="filesystem" view={Filesystems} />
       <Part id="postgres" title="PostgreSQL" table="database" view={Database} />
+      <Part id="scraped" title="Prometheus endpoint" table="scraped" view={Scraped} />
     </div>
   );
 }
@@ -60,5 +65,6 @@ function Part({ id, title, table, view }: PartProps) {
 /** What has to be asked for. */
 const WHEN: Readonly<Record<string, string>> = {
   database: "PostgreSQL is asked with --postgres only",
+  scraped: "an endpoint is asked with --scrape only",
   filesystem: "no filesystem of a target was found",
 };

@@ -7,10 +7,13 @@ import { instant } from "../data/format";
 import { useSight } from "./axis";
 import { LaneChart } from "./LaneChart";
 import { RequestTimes } from "./RequestTimes";
+import type { Section } from "./section";
 import { usePage, useTables } from "./state";
 import "./Timeline.css";
 
-export function Timeline() {
+export const TIMELINE: Section = { id: "timeline", title: "Over time", view: Timeline };
+
+function Timeline() {
   const { recording } = usePage();
   const tables = useTables(...TABLES);
   const lanes = useMemo(() => tables && timeline(recording, tables), [recording, tables]);

@@ -11,6 +11,7 @@ import {
   outcome,
   pressureFacts,
   quantiles,
+  remedyNote,
   remedyNumbers,
   shareOf,
   who,
@@ -49,6 +50,9 @@ export function Verdict() {
   );
 }
 
+/** Characters of a sentence that fit into two lines of the usual size. */
+const LONG = 150;
+
 function Headline({ finding }: { finding: Finding }) {
   const { report, recording, judgement } = usePage();
   const step = recording.page.step_ns;
@@ -56,7 +60,9 @@ function Headline({ finding }: { finding: Finding }) {
   return (
     <div class={`headline headline-${outcome(report)}`}>
       {about && <p class="headline-window">Of {spanWords(about, step)} alone:</p>}
-      <h1 id="verdict-sentence">{tied(finding.sentence)}</h1>
+      <h1 id="verdict-sentence" class={finding.sentence.length > LONG ? "long" : undefined}>
+        {tied(finding.sentence)}
+      </h1>
       <p class="headline-tag">
         <code>{finding.cause}</code> of <b>{who(finding)}</b>
         <span class="confidence" data-confidence={finding.confidence}>
@@ -127,7 +133,7 @@ function Numbers() {
       </p>
       <dl class="numbers-facts">
         {facts(report).map((fact) => (
-          <div key={fact.name} data-fact={fact.name}>
+          <div key={`${fact.name} ${fact.unit}`} data-fact={fact.name}>
             <dt>{fact.name}</dt>
             <dd>
               {fact.value && (
@@ -208,7 +214,7 @@ function Advice({ headline }: { headline: Finding }) {
       {headline.would_help.length > 0 && (
         <>
           <h2>
-            Estimated gain <span class="muted">at most, if the rest stays as it is</span>
+            Estimated gain <span class="muted">if the rest stays as it is</span>
           </h2>
           <ul class="remedies">
             {headline.would_help.map((remedy) => (
@@ -228,15 +234,14 @@ function Advice({ headline }: { headline: Finding }) {
 
 function Help({ remedy }: { remedy: Remedy }) {
   const { report } = usePage();
+  const note = remedyNote(remedy);
   return (
     <li>
-      <span>{remedy.change}</span>
-      <span>
-        {remedyNumbers(remedy, report).map((number) => (
-          <b key={number}>{number}</b>
-        ))}
-      </span>
-      {remedy.because && <small>{remedy.because}</small>}
+      <span>{remedy.change}</span>{" "}
+      {remedyNumbers(remedy, report).map((number) => (
+        <b key={number}>{number} </b>
+      ))}
+      {note && <small>{note}</small>}
     </li>
   );
 }

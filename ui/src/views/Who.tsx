@@ -14,11 +14,14 @@ import { NumberTable } from "./NumberTable";
 import { PartsBar, PartsList } from "./PartsBar";
 import { RoleSign } from "./RoleSign";
 import { Sparkline } from "./Sparkline";
+import type { Section } from "./section";
 import { usePage, useTables } from "./state";
 import { type TreeColumn, TreeTable } from "./TreeTable";
 import "./Who.css";
 
-export function Who() {
+export const WHO: Section = { id: "who", title: "Who waited", view: Who };
+
+function Who() {
   const { recording, window } = usePage();
   const tables = useTables("ledger", "process");
   const nodes = useMemo(

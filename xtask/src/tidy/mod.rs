@@ -9,6 +9,7 @@ mod crates;
 mod edges;
 mod inheritance;
 mod names;
+mod parameters;
 mod retired;
 mod source;
 mod table;
@@ -76,6 +77,7 @@ pub fn complaints(tree: &Tree) -> Vec<Complaint> {
     found.extend(edges::complaints(&rows, &workspace));
     found.extend(inheritance::complaints(&workspace));
     found.extend(names::complaints(tree));
+    found.extend(parameters::complaints(tree));
     found.extend(retired::complaints(tree));
     found.extend(source::complaints(tree, &workspace));
     found.sort();

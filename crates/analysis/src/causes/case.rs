@@ -1,12 +1,14 @@
 //! What a judge asks of its case: what was found before, whether the declared wait held, and findings with
 //! what the cause declares.
 
-use model::{Confidence, Entity, Finding, LedgerClass, Remedy};
+use model::{Confidence, Entity, Finding, LedgerClass, Remedy, Sentence};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{self, Held};
-use crate::bounds;
+use super::family::Family;
+use crate::bounds::{self, Removed};
 use crate::facts::Facts;
+use crate::goals;
 use crate::number_format::percent;
 use crate::subject::Subject;
 
@@ -22,10 +24,27 @@ impl<'a> Case<'a> {
             let mut upstream = self.cause.upstream.iter();
             upstream.find_map(|upstream| explains(upstream, finding))
         });
-        match explained {
+        // Where a goal is missed the load asks for more than it gets, whatever else it asks for.
+        let unmet = goals::unmet(&self.facts.goals).filter(|_| self.cause.kind == Kind::Intent);
+        let idle = self.hardly_asked();
+        match explained.or(unmet).or(idle) {
             Some(why) => absent(why),
             None => (self.cause.judge)(self),
         }
+    }
+
+    /// Why nothing limits the target itself, where requests are so rare. What is outside of it may: a slow client, a long way.
+    fn hardly_asked(&self) -> Option<String> {
+        let Cause { kind, family, .. } = self.cause;
+        let is_outside = *family == Family::Outside;
+        let is_of_target = matches!(kind, Kind::Limit | Kind::Part) && !is_outside;
+        let requests = self.facts.hardly_asked()?;
+        (is_of_target && self.facts.goals.is_empty()).then(|| {
+            format!(
+                "requests were in progress for only {} of the time",
+                percent(requests)
+            )
+        })
     }
 
     /// What was found so far.
@@ -61,10 +80,11 @@ impl<'a> Case<'a> {
         match &self.facts.target {
             Some(target) => Ok(target),
             None => {
-                let why = self.facts.meta.no_target.clone();
-                cannot_tell(
-                    why.unwrap_or_else(|| "no target was measured in this window".to_owned()),
-                )
+                let why = self.facts.meta.no_target.as_ref();
+                cannot_tell(why.map_or_else(
+                    || "no target was measured in this window".to_owned(),
+                    Sentence::to_string,
+                ))
             }
         }
     }
@@ -128,7 +148,7 @@ impl<'a> Case<'a> {
     }
 
     /// A symptom is dropped when what stands above it explains most of its time.
-    fn not_mostly_explained(&self, share: f64) -> Result<(), NoFinding> {
+    pub(super) fn not_mostly_explained(&self, share: f64) -> Result<(), NoFinding> {
         const MOST: f64 = 0.7;
         let is_most = |finding: &Finding| {
             let upstream = self.cause.upstream.iter();
@@ -182,16 +202,17 @@ impl<'a> Case<'a> {
         Finding {
             share: Some(held.share),
             share_interval: held.interval,
-            would_help: self.would_help(held.share),
+            would_help: self.would_help(held),
             ..self.finding(entity, confidence, sentence)
         }
     }
 
-    /// What would spare the target that share of its time.
-    pub(super) fn would_help(&self, share: f64) -> Vec<Remedy> {
+    /// What would spare the target that part of its time.
+    pub(super) fn would_help(&self, part: impl Into<Removed>) -> Vec<Remedy> {
+        let part = part.into();
         let changes = self.cause.would_help.iter();
         changes
-            .map(|change| bounds::without_wait(self.facts, share, (*change).to_owned()))
+            .map(|change| bounds::without_wait(self.facts, part, (*change).to_owned()))
             .collect()
     }
 

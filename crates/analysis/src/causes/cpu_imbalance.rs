@@ -1,13 +1,18 @@
 //! One CPU is full while another that the target may use is empty.
 
-use model::{Confidence, Evidence, LedgerClass};
+use model::{Confidence, Evidence, Interval, LedgerClass};
 
-use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{share, waited};
+use super::cause::{Case, Cause, Judgement, Kind, Upstream, Wait, absent, cannot_tell};
+use super::cpu_formulas;
+use super::evidence::{Held, share, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::cpus::Core;
+use crate::facts::Facts;
+use crate::formula;
+use crate::measure::Of;
 use crate::number_format::percent;
+use crate::stats::ratio;
 use crate::thresholds::Threshold;
 
 const FULL: Threshold = Threshold::share("full", 0.95, "Busy part of the fullest CPU");
@@ -22,14 +27,20 @@ const WAIT: Threshold = Threshold::share(
     "CPU wait of the target as part of the response time",
 );
 
+const THERE: Threshold = Threshold::share(
+    "there",
+    0.50,
+    "Part of the target's wait for a CPU that threads on the full CPU had",
+);
+
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.imbalance",
     help: "One CPU is full while another that the target may use is empty, and the target waits.",
     about: "the full CPU",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "Over the whole window one CPU had hardly an idle moment and another was idle for most of it, while threads of the target waited for a CPU: threads, interrupts or queues are pinned. A target that may use only some of the CPUs is judged by those (cpu.saturated).",
-    thresholds: &[FULL, EMPTY, WAIT],
+    told_by: "Over the whole window one CPU had hardly an idle moment and another was idle for most of it, while threads of the target waited for a CPU: threads, interrupts or queues are pinned. Most of that wait must be of threads that were last on the full CPU. A target that may use only some of the CPUs is judged by those.",
+    thresholds: &[FULL, EMPTY, WAIT, THERE],
     upstream: &[
         Upstream::All("cpu.quota"),
         Upstream::All("cpu.neighbour"),
@@ -48,64 +59,104 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
-    let (full, empty) = uneven(case)?;
+    let Some((full, empty)) = uneven(facts) else {
+        return match extremes(facts) {
+            None => cannot_tell("CPU times were not recorded"),
+            _ if !facts.are_usable_known() => {
+                cannot_tell("the target may use some of the CPUs only, and which is not recorded")
+            }
+            Some((full, empty)) => absent(format!(
+                "the fullest CPU was {} busy, the emptiest {}",
+                percent(full.busy),
+                percent(empty.busy)
+            )),
+        };
+    };
     case.cpu_wait_known()?;
     let (target, held) = case.waited()?;
+    let there = waited_on(facts, full);
+    if there.is_some_and(|there| there < THERE.value) {
+        return absent(format!(
+            "those who waited for a CPU were on others than {}: {} of the wait was there",
+            full.entity.name,
+            percent(there.unwrap_or(0.0))
+        ));
+    }
     let (full_at, empty_at) = (percent(full.busy), percent(empty.busy));
-    let (full, empty) = ((&full.entity, full.busy), (&empty.entity, empty.busy));
+    let evidence = evidence_of(case, (full, empty), &held);
+    let (full, empty) = (&full.entity, &empty.entity);
     let sentence = format!(
         "The CPUs are used unevenly: {} was {full_at} busy while {} was {empty_at} busy, and {} of {} was {} waiting for a CPU.",
-        full.0.name,
-        empty.0.name,
+        full.name,
+        empty.name,
         percent(held.share),
         facts.whole(),
         target.name
     );
-    let evidence = vec![
-        share(facts, "fullest CPU busy", "cpu", full.0, full.1, FULL.value),
-        Evidence {
-            passed: true,
-            ..share(
-                facts,
-                "emptiest CPU busy",
-                "cpu",
-                empty.0,
-                empty.1,
-                EMPTY.value,
-            )
-        },
-        waited(facts, "waiting for a CPU", "thread.wait_ns", &held),
-    ];
+    // Requests in line for a thread wait for the same CPU.
+    let crowded = Interval {
+        low: held.share,
+        high: held.share + facts.in_line(),
+    };
     let change = format!(
         "threads and interrupts of {} spread over all CPUs",
-        full.0.name
+        full.name
     );
     Ok(model::Finding {
         evidence,
-        would_help: vec![bounds::without_wait(facts, held.share, change)],
-        ..case.finding_of_wait(&held, full.0, Confidence::Consistent, sentence)
+        would_help: vec![bounds::without_wait(facts, crowded, change)],
+        ..case.finding_of_wait(&held, full, Confidence::Consistent, sentence)
     })
 }
 
-/// The fullest and the emptiest CPU, where they are far enough apart.
-fn uneven<'a>(case: &Case<'a>) -> Result<(&'a Core, &'a Core), NoFinding> {
+/// The part of the target's wait for a CPU that its threads had while they were on one; `None` where it was not recorded
+/// on which they were. A thread's wait is shared out over the CPUs that it was seen on.
+fn waited_on(facts: &Facts<'_>, core: &Core) -> Option<f64> {
+    let number = core.number()?;
+    let (mut there, mut all) = (0.0, 0.0);
+    for (thread, _) in &facts.scene.roles.target.threads {
+        let of = Of::new(facts.timeline, "thread", *thread, facts.window);
+        let (Some(wait), Some(part)) = (of.growth("wait_ns"), of.part_at("cpu", i64::from(number)))
+        else {
+            continue;
+        };
+        all += wait.max(0.0);
+        there += wait.max(0.0) * part;
+    }
+    ratio(there, all)
+}
+
+fn evidence_of(case: &Case<'_>, (full, empty): (&Core, &Core), held: &Held) -> Vec<Evidence> {
     let facts = case.facts;
-    let by_busy = |a: &&Core, b: &&Core| a.busy.total_cmp(&b.busy);
-    let (Some(full), Some(empty)) = (
-        facts.cores.iter().max_by(by_busy),
-        facts.cores.iter().min_by(by_busy),
-    ) else {
-        return cannot_tell("CPU times were not recorded");
+    let busy = |what, core: &Core, threshold: Threshold| {
+        let whose = formula::one(core.id);
+        let evidence = share(facts, what, "cpu", &core.entity, core.busy, threshold.value);
+        evidence.by(formula::part(
+            cpu_formulas::busy_time(whose),
+            cpu_formulas::any_state(whose),
+        ))
     };
-    if facts.is_pinned() {
-        return cannot_tell("the target may use some of the CPUs only, and which is not recorded");
-    }
-    if full.busy < FULL.value || empty.busy > EMPTY.value {
-        return absent(format!(
-            "the fullest CPU was {} busy, the emptiest {}",
-            percent(full.busy),
-            percent(empty.busy)
-        ));
-    }
-    Ok((full, empty))
+    vec![
+        busy("fullest CPU busy", full, FULL),
+        Evidence {
+            passed: true,
+            ..busy("emptiest CPU busy", empty, EMPTY)
+        },
+        waited(facts, "waiting for a CPU", "thread.wait_ns", held),
+    ]
+}
+
+/// The fullest and the emptiest of the CPUs that the target may use.
+fn extremes<'a>(facts: &'a Facts<'_>) -> Option<(&'a Core, &'a Core)> {
+    let by_busy = |a: &&Core, b: &&Core| a.busy.total_cmp(&b.busy);
+    let full = facts.usable.iter().max_by(by_busy)?;
+    Some((full, facts.usable.iter().min_by(by_busy)?))
+}
+
+/// The same where they are far enough apart.
+pub(super) fn uneven<'a>(facts: &'a Facts<'_>) -> Option<(&'a Core, &'a Core)> {
+    let is_uneven =
+        |full: &Core, empty: &Core| full.busy >= FULL.value && empty.busy <= EMPTY.value;
+    let extremes = extremes(facts).filter(|_| facts.are_usable_known());
+    extremes.filter(|(full, empty)| is_uneven(full, empty))
 }

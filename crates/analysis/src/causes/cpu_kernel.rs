@@ -1,10 +1,11 @@
 //! The target spends its CPU time in the kernel.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Finding, LedgerClass, Role};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
+use crate::formula;
 use crate::number_format::percent;
 use crate::thresholds::Threshold;
 
@@ -49,16 +50,14 @@ fn judge(case: &Case<'_>) -> Judgement {
     };
     let sentence = format!("{spent}, which adds to {}.", parent.cause);
     let (what, column) = ("CPU time in the kernel", "thread.system_ns");
+    let evidence = share(facts, what, column, &target.entity, system, SYSTEM.value);
+    let of_target = |columns| formula::growth("thread", columns, formula::role(Role::Target));
     Ok(Finding {
         share: Some(facts.share(LedgerClass::OnCpu) * system),
-        evidence: vec![share(
-            facts,
-            what,
-            column,
-            &target.entity,
-            system,
-            SYSTEM.value,
-        )],
+        evidence: vec![evidence.by(formula::part(
+            of_target(&["system_ns"]),
+            of_target(&["user_ns", "system_ns"]),
+        ))],
         ..case.finding(&target.entity, Confidence::Consistent, sentence)
     })
 }

@@ -3,21 +3,23 @@
 //! Where the scheduler's events were counted they say who held a CPU while a thread waited. Elsewhere who
 //! used the CPUs of a saturated machine stands for it, and this is *consistent* at most.
 
-use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval};
+use model::{Confidence, Entity, EntityKind, Evidence, Finding, Interval, Role, Whose};
 use sensors::thread_time::Holder;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
+use super::cpu_formulas;
 use super::cpu_wait::{counted_wait, cpu_wait, cpu_wait_formula, long_enough, stolen, who_waited};
 use super::evidence::{confidence, interval, machine, share};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
-use crate::holders::Holders;
+use crate::formula;
+use crate::holders::{Holders, SOMEBODY};
 use crate::neighbours::Culprit;
 use crate::number_format::percent;
 use crate::slices::Slice;
 use crate::subject::Subject;
-use crate::thresholds::{CPUS_BUSY, CULPRIT, HELD_BY_OTHERS, Threshold};
+use crate::thresholds::{CPUS_BUSY, CULPRIT, HELD_BY_OTHERS, Threshold, WAKE_UP};
 
 pub(super) const WAIT: Threshold = Threshold::share(
     "wait",
@@ -31,8 +33,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the culprit: a control group, or a process with its children",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_time`), and each process with what it held up of the target's waits (`process_time`): the culprit is named by that, and measured. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
-    thresholds: &[HELD_BY_OTHERS, WAIT, CULPRIT],
+    told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_time`), and each process with what it held up of the target's waits (`process_time`): the culprit is named by that, and measured, however busy the CPUs are on average: bursts leave them idle in between. A wait no longer than a wake-up takes, on CPUs that have room, needs no cause. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
+    thresholds: &[HELD_BY_OTHERS, WAIT, CULPRIT, WAKE_UP],
     upstream: &[Upstream::Worded("cpu.quota", |quota| {
         format!("the CPU is withheld by the quota of {}", quota.entity.name)
     })],
@@ -108,7 +110,8 @@ fn enough_by_others(
         });
     }
     let busy = facts.effective_busy.unwrap_or(0.0);
-    if busy < CPUS_BUSY.value {
+    // Where it was told who had the CPUs that were waited for, it does not matter how full they were at other times.
+    if holders.is_none() && busy < CPUS_BUSY.value {
         return absent(format!(
             "the CPUs were {} busy: there was room beside the others",
             percent(busy)
@@ -136,15 +139,16 @@ fn called(who: &Entity) -> String {
 /// By who had the CPUs that were waited for.
 fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holders) -> Finding {
     let facts = case.facts;
-    let (wait, waited) = cpu_wait(facts, WAIT.value);
+    let (_, waited) = cpu_wait(facts, WAIT.value);
     let who = &culprit.entity;
     let foremost = culprit.foremost.as_ref();
     let foremost = foremost.map_or(String::new(), |process| {
         format!(" (above all its process {})", process.name)
     });
     let sentence = format!(
-        "A neighbour holds the CPU: {}{foremost} had it for {} of the time that one was waited for, and {}.",
+        "A neighbour holds the CPU: {}{foremost} had it for {}{} of the time that one was waited for, and {}.",
         called(who),
+        if culprit.is_by_delay { "" } else { "about " },
         percent(holders.background / holders.all() * culprit.part),
         who_waited(facts, target)
     );
@@ -155,42 +159,78 @@ fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holde
     let mut evidence_against = perhaps_the_client(facts, &who.name);
     evidence_against.extend(stolen(facts));
     let counted = counted_wait(facts, WAIT.value);
-    let confidence = confidence(counted, WAIT.value, &evidence_against).min(confidence(
+    let mut confidence = confidence(counted, WAIT.value, &evidence_against).min(confidence(
         of_others,
         HELD_BY_OTHERS.value,
         &[],
     ));
+    if !culprit.is_by_delay {
+        // Others had the CPUs; that it was this one is a guess from who was busy.
+        confidence = confidence.min(Confidence::Consistent);
+    }
     Finding {
         share: Some(holders.background),
         share_interval,
-        evidence: vec![
-            share(
-                facts,
-                "of the waits for a CPU, behind others",
-                "thread_time.queued_rest_ns",
-                &target.entity,
-                holders.others_part(),
-                HELD_BY_OTHERS.value,
-            ),
-            share(
-                facts,
-                "of these, behind this neighbour",
-                "process_time.delay_caused_ns",
-                who,
-                culprit.part,
-                CULPRIT.value,
-            ),
-            waiting(facts, target, wait, "thread_time.queued_rest_ns"),
-        ],
+        evidence: evidence_of_measured(facts, target, culprit, &holders),
         evidence_against,
         ..of_neighbour(case, culprit, confidence, sentence)
     }
 }
 
+fn evidence_of_measured(
+    facts: &Facts<'_>,
+    target: &Subject,
+    culprit: &Culprit,
+    holders: &Holders,
+) -> Vec<Evidence> {
+    let (wait, _) = cpu_wait(facts, WAIT.value);
+    vec![
+        share(
+            facts,
+            "of the waits for a CPU, behind others",
+            "thread_time.queued_rest_ns",
+            &target.entity,
+            holders.others_part(),
+            HELD_BY_OTHERS.value,
+        )
+        .by(cpu_formulas::queued(
+            facts,
+            WAIT.value,
+            &[Holder::Background],
+            &SOMEBODY,
+        )),
+        neighbours_part(facts, culprit),
+        waiting(facts, target, wait, "thread_time.queued_rest_ns"),
+    ]
+}
+
+/// What of these was behind the neighbour: by who had the CPUs, else by who used them.
+fn neighbours_part(facts: &Facts<'_>, culprit: &Culprit) -> Evidence {
+    let under = Whose::Under { id: culprit.id };
+    let (what, column, formula) = if culprit.is_by_delay {
+        let delay = |whose| formula::growth("process_time", &["delay_caused_ns"], whose);
+        let queued = cpu_formulas::behind(formula::role(Role::Target), &[Holder::Background]);
+        let all = formula::most([delay(formula::role(Role::Background)), queued]);
+        (
+            "of these, behind this neighbour",
+            "process_time.delay_caused_ns",
+            formula::part(delay(under), all),
+        )
+    } else {
+        let used = formula::growth("process", &["user_ns", "system_ns"], under);
+        (
+            "of the CPU time that others used, by this neighbour",
+            "process.user_ns + system_ns",
+            formula::part(used, cpu_formulas::used_by_others(facts)),
+        )
+    };
+    let who = &culprit.entity;
+    share(facts, what, column, who, culprit.part, CULPRIT.value).by(formula)
+}
+
 /// Waits for CPUs that somebody had.
 fn behind_somebody(slice: &Slice) -> f64 {
-    let holders = [Holder::Background, Holder::Target, Holder::Generator];
-    holders
+    SOMEBODY
         .map(|holder| slice.ledger.queued_behind(holder))
         .iter()
         .sum()
@@ -202,6 +242,7 @@ fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
     let (wait, interval) = cpu_wait(facts, WAIT.value);
     let others = facts.cpu.part(facts.cpu.rest_ns);
     let held = facts.cpu.part(culprit.cpu_ns);
+    let under = Whose::Under { id: culprit.id };
     let who = &culprit.entity;
     let sentence = format!(
         "A neighbour holds the CPU: {} used {} of the CPU time, and {}.",
@@ -224,7 +265,8 @@ fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
                 &machine(facts),
                 others,
                 HELD_BY_OTHERS.value,
-            ),
+            )
+            .by(cpu_formulas::others_used(facts)),
             share(
                 facts,
                 "CPU time used by this neighbour",
@@ -232,7 +274,11 @@ fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
                 who,
                 held,
                 HELD_BY_OTHERS.value * CULPRIT.value,
-            ),
+            )
+            .by(formula::part(
+                formula::growth("process", &["user_ns", "system_ns"], under),
+                cpu_formulas::all_used(facts),
+            )),
             waiting(facts, target, wait, "thread.wait_ns"),
         ],
         evidence_against: perhaps_the_client(facts, &who.name),

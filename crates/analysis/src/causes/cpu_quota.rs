@@ -5,6 +5,7 @@ use model::{Finding, LedgerClass};
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
 use super::evidence::{self, confidence, interval, share};
 use super::family::Family;
+use super::formulas;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::formula;
@@ -142,6 +143,7 @@ fn sentence(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> String {
 
 fn evidence_of(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> Vec<model::Evidence> {
     let counted = target.serving_ledger.is_counted(LedgerClass::Throttled);
+    let of_group = |column| formula::rate("cgroup_cpu", &[column], formula::one(quota.id));
     vec![
         share(
             facts,
@@ -150,7 +152,11 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> Vec<model:
             &quota.group,
             quota.throttled_periods,
             THROTTLED_PERIODS.value,
-        ),
+        )
+        .by(formula::part(
+            of_group("throttled_periods"),
+            of_group("periods"),
+        )),
         share(
             facts,
             "time held back",
@@ -158,7 +164,11 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> Vec<model:
             &quota.group,
             quota.throttled_time,
             THROTTLED_TIME.value,
-        ),
+        )
+        .by(formula::part(
+            of_group("throttled_ns"),
+            formula::number(1e9 * f64::from(facts.effective_cpus.max(1))),
+        )),
         share(
             facts,
             "held back by a CPU quota",
@@ -170,13 +180,13 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> Vec<model:
             facts.share(LedgerClass::Throttled),
             facts.floor,
         )
-        .by(formula::share_of(facts, &[LedgerClass::Throttled], 1.0)),
+        .by(formulas::share_of(facts, &[LedgerClass::Throttled], 1.0)),
     ]
 }
 
 /// The quota that this load would use up: what the group used, were its requests not held back.
 fn sufficient(facts: &Facts<'_>, quota: &Quota) -> Option<f64> {
-    let wanted = quota.used_cpus? * bounds::factor_without_quota(facts);
+    let wanted = bounds::cpus_without_quota(facts, quota.used_cpus?);
     Some((wanted.min(f64::from(facts.meta.cpus)) * 10.0).ceil() / 10.0)
 }
 

@@ -1,19 +1,24 @@
 //! The CPUs that the target may use are busy, with its own and the generator's work, and it waits for
 //! them.
 
-use model::{Evidence, Finding};
+use model::{Confidence, Evidence, Finding, LedgerClass};
+use sensors::thread_time::Holder;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
+use super::cpu_formulas;
+use super::cpu_imbalance;
 use super::cpu_neighbour;
 use super::cpu_wait::{counted_wait, cpu_wait, cpu_wait_formula, long_enough, stolen, who_waited};
 use super::evidence::{confidence, machine, share};
 use super::family::Family;
+use super::formulas;
 use crate::bounds;
 use crate::facts::Facts;
-use crate::holders::Holders;
+use crate::holders::{Holders, SOMEBODY};
 use crate::number_format::{cpus_were, percent};
+use crate::pools::Pool;
 use crate::subject::Subject;
-use crate::thresholds::{CPUS_BUSY, Threshold};
+use crate::thresholds::{CPUS_BUSY, POOL_FULL, POOL_ROOM, Threshold, WAKE_UP};
 
 const OWN: Threshold = Threshold::share(
     "own",
@@ -32,8 +37,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "Busy are the CPUs that the target may use: of the machine, or as many as its cpuset or affinity allow. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel are allowed, each wait is told with who had the CPU meanwhile, and the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way.",
-    thresholds: &[CPUS_BUSY, OWN, WAIT],
+    told_by: "Busy are the CPUs that the target may use: of the machine, or those that its cpuset or affinity allow. Where each wait is told with who had the CPU, the waits count and not how busy the CPUs were on average: work in bursts leaves them idle in between. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel report who had the CPU at each wait, the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way. A server with as many threads as CPUs waits for none: there requests in line behind its threads, all of them at work on full CPUs, count instead, and the answer is *consistent* at most.",
+    thresholds: &[CPUS_BUSY, OWN, WAIT, WAKE_UP, POOL_FULL, POOL_ROOM],
     upstream: &[Upstream::Worded("cpu.quota", |quota| {
         format!(
             "the CPU is withheld by the quota of {}, not used up",
@@ -54,16 +59,59 @@ fn judge(case: &Case<'_>) -> Judgement {
         return cannot_tell("CPU times were not recorded");
     };
     case.seen()?;
-    if busy < CPUS_BUSY.value {
+    let is_told = holders(facts).is_some();
+    if busy < CPUS_BUSY.value && (!is_told || cpu_imbalance::uneven(facts).is_some()) {
         return absent(format!(
             "the CPUs were {} busy, under {}",
             percent(busy),
             percent(CPUS_BUSY.value)
         ));
     }
-    long_enough(case, &target.name, WAIT.value)?;
-    by_own_work(facts)?;
-    Ok(present(case, target, busy))
+    let Err(short) = long_enough(case, &target.name, WAIT.value) else {
+        by_own_work(facts)?;
+        return Ok(present(case, target, busy));
+    };
+    match in_line(facts, busy) {
+        line if line >= WAIT.value => {
+            by_own_work(facts)?;
+            Ok(behind_full_cpus(case, target, busy, line))
+        }
+        _ => Err(short),
+    }
+}
+
+/// The part of the response time in line behind threads of the target that were all on full CPUs: with as many threads as
+/// CPUs none of them waits for one.
+fn in_line(facts: &Facts<'_>, busy: f64) -> f64 {
+    match busy >= CPUS_BUSY.value && facts.idle_cpus() < POOL_ROOM.value {
+        true => Pool::of_full_threads(facts).map_or(0.0, |_| facts.line.behind(LedgerClass::OnCpu)),
+        false => 0.0,
+    }
+}
+
+/// Of a target whose requests wait for its threads, and these for no CPU, because they have them all.
+fn behind_full_cpus(case: &Case<'_>, target: &Subject, busy: f64, line: f64) -> Finding {
+    let facts = case.facts;
+    let sentence = format!(
+        "CPU is the bottleneck: {} {} busy, and {} of {} was in line for threads of {} that were on them.",
+        cpus_were(facts.effective_cpus),
+        percent(busy),
+        percent(line),
+        facts.whole(),
+        target.name
+    );
+    let mut evidence = evidence_of(facts, target, busy, cpu_wait(facts, WAIT.value).0);
+    let (what, column) = ("in line behind threads on a CPU", "requests.timed_ns");
+    let formula = formulas::line_behind(facts, &[LedgerClass::OnCpu]);
+    evidence.push(share(facts, what, column, &target.entity, line, WAIT.value).by(formula));
+    let change = "more or faster CPUs, or less work in each request".to_owned();
+    Finding {
+        share: Some(line),
+        evidence,
+        would_help: vec![bounds::not_known(change, "")],
+        would_not_help: vec!["more clients".to_owned()],
+        ..case.finding(&target.entity, Confidence::Consistent, sentence)
+    }
 }
 
 /// Why it was not target and generator who had the CPUs, where it was not.
@@ -94,6 +142,9 @@ fn by_own_work(facts: &Facts<'_>) -> Result<(), NoFinding> {
 /// What says who had the CPUs while they were waited for.
 const COUNTED: &str = "thread_time.queued_target_ns + queued_generator_ns";
 
+/// Whose having them is the target's own doing.
+const OWN_HOLDERS: [Holder; 2] = [Holder::Target, Holder::Generator];
+
 /// Who had the CPUs, from the same waits as cpu.neighbour judges: no load falls between the two.
 fn holders(facts: &Facts<'_>) -> Option<Holders> {
     facts.holders(cpu_neighbour::WAIT.value)
@@ -111,13 +162,24 @@ fn own(facts: &Facts<'_>) -> (f64, &'static str) {
 fn present(case: &Case<'_>, target: &Subject, busy: f64) -> Finding {
     let facts = case.facts;
     let (wait, interval) = cpu_wait(facts, WAIT.value);
+    let is_full = busy >= CPUS_BUSY.value;
+    let (when, on_average) = match is_full {
+        true => ("", ""),
+        false => (" at times", " on average"),
+    };
     let sentence = format!(
-        "CPU is the bottleneck: {} {} busy, and {}.",
+        "CPU is the bottleneck{when}: {} {} busy{on_average}, and {}.",
         cpus_were(facts.effective_cpus),
         percent(busy),
         who_waited(facts, target)
     );
-    let evidence_against: Vec<String> = stolen(facts).into_iter().collect();
+    let mut evidence_against: Vec<String> = stolen(facts).into_iter().collect();
+    if !is_full {
+        let idle = percent(1.0 - busy);
+        evidence_against.push(format!(
+            "the CPUs were idle for {idle} of the time: they are short in bursts"
+        ));
+    }
     let counted = counted_wait(facts, WAIT.value);
     let confidence = confidence(counted, WAIT.value, &evidence_against);
     let remedies = [
@@ -144,14 +206,21 @@ fn present(case: &Case<'_>, target: &Subject, busy: f64) -> Finding {
 
 fn evidence_of(facts: &Facts<'_>, target: &Subject, busy: f64, wait: f64) -> Vec<Evidence> {
     let (own, own_column) = own(facts);
-    let whose = match own_column == COUNTED {
-        true => "waits for a CPU behind target and generator",
-        false => "busy with target and generator",
+    let (whose, own_formula) = match own_column == COUNTED {
+        true => (
+            "waits for a CPU behind target and generator",
+            cpu_formulas::queued(facts, cpu_neighbour::WAIT.value, &OWN_HOLDERS, &SOMEBODY),
+        ),
+        false => (
+            "busy with target and generator",
+            cpu_formulas::own_of_usable(facts),
+        ),
     };
     let (machine, target) = (machine(facts), &target.entity);
     vec![
-        share(facts, "CPUs busy", "cpu", &machine, busy, CPUS_BUSY.value),
-        share(facts, whose, own_column, target, own, OWN.value),
+        share(facts, "CPUs busy", "cpu", &machine, busy, CPUS_BUSY.value)
+            .by(cpu_formulas::busy(facts)),
+        share(facts, whose, own_column, target, own, OWN.value).by(own_formula),
         share(
             facts,
             "waiting for a CPU",

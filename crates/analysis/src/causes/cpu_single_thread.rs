@@ -1,6 +1,6 @@
 //! One thread of the target does all the work, and other CPUs have none.
 
-use model::{Confidence, Entity, Evidence, Finding, LedgerClass};
+use model::{Confidence, Entity, EntityRecord, Evidence, Finding, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, absent, cannot_tell};
 use super::evidence::{number, share};
@@ -44,6 +44,8 @@ pub(super) const CAUSE: Cause = Cause {
         Upstream::All("cpu.neighbour"),
         Upstream::All("cpu.saturated"),
         Upstream::All("cpu.imbalance"),
+        // A thread of a runtime that stands still is off its CPU: the busy one is the runtime's own.
+        Upstream::All("lock.runtime"),
     ],
     wait: None,
     would_help: &[],
@@ -58,10 +60,10 @@ fn judge(case: &Case<'_>) -> Judgement {
     never_rests_alone(facts, target)?;
     several_at_a_time(facts, target)?;
     let thread = target.busiest_thread;
-    let Some(thread) = thread.and_then(|id| facts.timeline.entities.get(id)) else {
+    let Some(record) = thread.and_then(|id| facts.timeline.entities.get(id)) else {
         return cannot_tell("the thread is not in the recording's list");
     };
-    let thread = &thread.entity;
+    let thread = &record.entity;
     // What is outside the target waits in its sockets, but for what the generator did meanwhile.
     let inside = facts.share_of(&[LedgerClass::OnCpu, LedgerClass::Futex]);
     let change = format!(
@@ -70,7 +72,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     );
     Ok(Finding {
         share: Some((inside + facts.in_line()).min(1.0)),
-        evidence: evidence_of(facts, target, thread),
+        evidence: evidence_of(facts, target, record),
         would_help: vec![bounds::more_threads(facts, change)],
         ..case.finding(thread, confidence(facts), sentence(facts, target, thread))
     })
@@ -138,15 +140,21 @@ fn sentence(facts: &Facts<'_>, target: &Subject, thread: &Entity) -> String {
     )
 }
 
-fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &Entity) -> Vec<Evidence> {
-    let mut evidence = vec![share(
-        facts,
-        "busiest thread on a CPU, or waiting for one",
-        "thread.run_ns + wait_ns",
-        thread,
-        target.busiest_works,
-        THREAD.value,
-    )];
+fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &EntityRecord) -> Vec<Evidence> {
+    let works = [LedgerClass::OnCpu, LedgerClass::CpuWait];
+    let of_life = formula::of_life(thread.id, &works);
+    let thread = &thread.entity;
+    let mut evidence = vec![
+        share(
+            facts,
+            "busiest thread on a CPU, or waiting for one",
+            "thread.run_ns + wait_ns",
+            thread,
+            target.busiest_works,
+            THREAD.value,
+        )
+        .by(of_life),
+    ];
     evidence.extend(facts.in_flight().map(|requests| {
         let what = ("requests in progress", "count");
         let column = "signal.latency_mean_ns";

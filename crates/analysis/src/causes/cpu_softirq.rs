@@ -3,8 +3,10 @@
 use model::{Confidence, Finding, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
+use super::cpu_formulas;
 use super::evidence::share;
 use super::family::Family;
+use crate::formula;
 use crate::number_format::percent;
 use crate::thresholds::Threshold;
 
@@ -56,16 +58,14 @@ fn judge(case: &Case<'_>) -> Judgement {
         cpu.name, parent.cause
     );
     let (what, column) = ("time in interrupts", "cpu.softirq_ns + irq_ns");
+    let evidence = share(facts, what, column, cpu, core.interrupts, INTERRUPTS.value);
+    let whose = formula::one(core.id);
     Ok(Finding {
         share: Some(facts.share(LedgerClass::CpuWait) * core.interrupts),
-        evidence: vec![share(
-            facts,
-            what,
-            column,
-            cpu,
-            core.interrupts,
-            INTERRUPTS.value,
-        )],
+        evidence: vec![evidence.by(formula::part(
+            formula::growth("cpu", &["irq_ns", "softirq_ns"], whose),
+            cpu_formulas::any_state(whose),
+        ))],
         ..case.finding(cpu, Confidence::Consistent, sentence)
     })
 }

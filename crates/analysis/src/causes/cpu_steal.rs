@@ -1,8 +1,9 @@
 //! The hypervisor gives the CPUs to others.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Finding, LedgerClass, Whose};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::cpu_formulas;
 use super::evidence::{machine, share};
 use super::family::Family;
 use crate::cpus::{self, Machine};
@@ -64,7 +65,10 @@ fn judge(case: &Case<'_>) -> Judgement {
     let machine = machine(facts);
     let used = cpus.busy + cpus.steal;
     let states: Vec<&str> = cpus::BUSY.into_iter().chain(["steal_ns"]).collect();
-    let busy_or_stolen = formula::growth("cpu", &states, &cpus::STATES);
+    let of_cpus = |states: &[&str]| {
+        let some = formula::growth("cpu", states, Whose::All);
+        formula::part(some, cpu_formulas::any_state(Whose::All))
+    };
     Ok(Finding {
         share: Some(cost),
         evidence: vec![
@@ -75,7 +79,8 @@ fn judge(case: &Case<'_>) -> Judgement {
                 &machine,
                 cpus.steal,
                 STEAL.value,
-            ),
+            )
+            .by(of_cpus(&["steal_ns"])),
             share(
                 facts,
                 "CPUs busy or stolen",
@@ -84,7 +89,7 @@ fn judge(case: &Case<'_>) -> Judgement {
                 used,
                 BUSY.value,
             )
-            .by(busy_or_stolen),
+            .by(of_cpus(&states)),
         ],
         would_help: case.would_help(cost),
         ..case.finding(&machine, Confidence::Consistent, sentence)

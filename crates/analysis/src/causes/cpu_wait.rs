@@ -4,11 +4,12 @@ use model::{Formula, Interval, LedgerClass};
 
 use super::cause::{Case, NoFinding, absent};
 use super::evidence;
+use super::formulas;
 use crate::facts::Facts;
-use crate::formula;
-use crate::number_format::percent;
+use crate::number_format::{duration, percent};
 use crate::slices::Slice;
 use crate::subject::Subject;
+use crate::thresholds::HELD_BY_OTHERS;
 
 /// The part of the response time that waits for a CPU took, and its interval: the target's own, or
 /// with the generator's where the target's alone is less than `least`.
@@ -31,7 +32,7 @@ pub(super) fn counted_wait(facts: &Facts<'_>, least: f64) -> Option<Interval> {
 
 /// How that part is worked out.
 pub(super) fn cpu_wait_formula(facts: &Facts<'_>, least: f64) -> Formula {
-    formula::cpu_wait(facts, facts.share(LedgerClass::CpuWait) < least)
+    formulas::cpu_wait(facts, facts.share(LedgerClass::CpuWait) < least)
 }
 
 /// What is evidence against any wait for a CPU being somebody's doing here: the hypervisor's.
@@ -60,6 +61,27 @@ pub(super) fn who_waited(facts: &Facts<'_>, target: &Subject) -> String {
     }
 }
 
+/// Whether others had the CPUs for most of the time that they were waited for: then the wait is their doing, however short
+/// it is.
+fn behind_others(facts: &Facts<'_>, least: f64) -> bool {
+    let holders = facts.holders(least);
+    holders.is_some_and(|it| it.others_part() >= HELD_BY_OTHERS.value)
+}
+
+/// Waits for a CPU that wake-ups take as well, in words.
+fn only_wake_ups(facts: &Facts<'_>) -> String {
+    let is_own = facts.share(LedgerClass::CpuWait) >= facts.generator_wait();
+    let who = match is_own {
+        true => facts.target.as_ref(),
+        false => facts.generator.as_ref(),
+    };
+    let (name, each_ns) = who.map_or(("nobody", 0.0), |it| {
+        (it.name.as_str(), it.cpu_waits.each_ns.unwrap_or(0.0))
+    });
+    let each = duration(each_ns);
+    format!("{name} waited for a CPU for {each} at a time, about as long as a wake-up takes")
+}
+
 /// Why a target did not wait for a CPU for `least` of its part of a request, where it did not, or where
 /// that was not recorded.
 pub(super) fn long_enough(case: &Case<'_>, target: &str, least: f64) -> Result<(), NoFinding> {
@@ -67,11 +89,18 @@ pub(super) fn long_enough(case: &Case<'_>, target: &str, least: f64) -> Result<(
     let wait = facts.share(LedgerClass::CpuWait);
     let lasted = facts.at_a_time(wait);
     let idle = facts.signal.is_none() && lasted < facts.floor;
-    if facts.wait_in_service() >= least && !idle {
+    let in_service = facts.wait_in_service();
+    let beyond = match behind_others(facts, least) {
+        true => in_service,
+        false => facts.wait_beyond_wake_ups(),
+    };
+    if beyond >= least && !idle {
         return Ok(());
     }
     case.cpu_wait_known()?;
-    absent(if wait < 0.0005 {
+    absent(if in_service >= least && beyond < least {
+        only_wake_ups(facts)
+    } else if wait < 0.0005 {
         format!("{target} did not wait for a CPU")
     } else if idle {
         let lasted = percent(lasted);

@@ -6,6 +6,8 @@ use sensors::thread_time::{THREAD_TIME, class};
 use sensors::wait_channel::WaitChannel;
 
 use super::cause::{NoFinding, cannot_tell};
+use super::formulas;
+use crate::bounds::Removed;
 use crate::facts::Facts;
 use crate::formula;
 use crate::io::Disk;
@@ -40,18 +42,9 @@ pub(super) fn share(
 pub(super) fn kept(facts: &Facts<'_>, entity: &Entity) -> Vec<Evidence> {
     let parts = facts.kept.iter().filter(|(_, part)| *part >= facts.floor);
     let each = |(channel, part): &(WaitChannel, f64)| {
-        let what = format!(
-            "of what the kernel kept it, {}",
-            kernel_waits::label(*channel)
-        );
-        share(
-            facts,
-            &what,
-            &kernel_waits::column(*channel),
-            entity,
-            *part,
-            0.0,
-        )
+        let what = format!("of its kernel waits, {}", kernel_waits::label(*channel));
+        let column = kernel_waits::column(*channel);
+        share(facts, &what, &column, entity, *part, 0.0).by(kernel_waits::formula(*channel))
     };
     parts.map(each).collect()
 }
@@ -71,6 +64,49 @@ pub(super) fn busiest_disk<'a>(facts: &'a Facts<'_>) -> Result<&'a Disk, NoFindi
     match facts.io.disks.first() {
         Some(disk) => Ok(disk),
         None => cannot_tell("no disk was seen doing anything"),
+    }
+}
+
+/// How long a disk had operations in progress.
+pub(super) fn disk_busy(facts: &Facts<'_>, disk: &Disk, least: f64) -> Evidence {
+    let evidence = share(
+        facts,
+        "disk busy",
+        "disk.busy_ns",
+        &disk.entity,
+        disk.busy,
+        least,
+    );
+    evidence.by(formula::of_time(
+        "disk",
+        &["busy_ns"],
+        formula::one(disk.id),
+    ))
+}
+
+/// The mean number of a disk's operations in progress.
+pub(super) fn mean_queue(facts: &Facts<'_>, disk: &Disk, least: f64) -> Evidence {
+    let (what, column) = (("mean queue", "count"), "disk.queue_ns");
+    let evidence = number(facts, what, column, &disk.entity, disk.queue, least);
+    evidence.by(formula::of_time(
+        "disk",
+        &["queue_ns"],
+        formula::one(disk.id),
+    ))
+}
+
+/// The part of the response time that was outside of the target.
+pub(super) fn outside_target(
+    facts: &Facts<'_>,
+    target: &Entity,
+    outside: f64,
+    least: f64,
+) -> Evidence {
+    let (what, column) = ("outside the target", "signal.latency_mean_ns");
+    let formula = formulas::outside(facts);
+    Evidence {
+        formula,
+        ..share(facts, what, column, target, outside, least)
     }
 }
 
@@ -119,7 +155,7 @@ pub(super) fn number(
 pub(super) fn waited(facts: &Facts<'_>, what: &str, column: &str, held: &Held) -> Evidence {
     let target = facts.target.as_ref().map(|target| &target.entity);
     let entity = target.map_or_else(|| machine(facts), Entity::clone);
-    let formula = formula::share_of(facts, held.classes, held.part);
+    let formula = formulas::share_of(facts, held.classes, held.part);
     share(facts, what, column, &entity, held.share, held.least).by(formula)
 }
 
@@ -136,6 +172,12 @@ pub(super) struct Held {
     pub(super) least: f64,
     /// Part of the seconds in which they passed the threshold; 1 when seconds were too few to tell.
     pub(super) seconds: f64,
+}
+
+impl From<&Held> for Removed {
+    fn from(held: &Held) -> Self {
+        Self::about(held.share, held.interval)
+    }
 }
 
 impl Held {

@@ -16,6 +16,8 @@ pub enum Family {
     Lock,
     /// Outside of the target: the network and the load.
     Outside,
+    /// Waiting for peers that the target asked, and in line behind such waits.
+    Peer,
     /// No part of its own: what the others amount to.
     Summary,
 }
@@ -24,7 +26,8 @@ impl Family {
     /// Whether the time went there, as far as any is known to.
     pub(crate) fn concerns(self, facts: &Facts<'_>) -> bool {
         use LedgerClass::{
-            CpuWait, DatabaseLock, Futex, InternalLock, Lag, OnCpu, Outside, Reclaim, Throttled,
+            CpuWait, DatabaseLock, Futex, InternalLock, Lag, OnCpu, Outside, Reclaim, Remote,
+            Throttled,
         };
         /// Less than this is not where the time went.
         const WORTH_SAYING: f64 = 0.15;
@@ -33,6 +36,7 @@ impl Family {
             Family::Storage => facts.share_of(&LedgerClass::DISK) + facts.share(Reclaim),
             Family::Lock => facts.share_of(&[Futex, InternalLock, DatabaseLock]),
             Family::Outside => facts.share_of(&[Outside, Lag]),
+            Family::Peer => facts.share(Remote),
             Family::Summary => 1.0,
         };
         facts.account.is_none() || share >= WORTH_SAYING
@@ -49,7 +53,7 @@ impl Family {
             return match self {
                 Family::Lock => ledger.part(LedgerClass::Futex) + ledger.part(LedgerClass::Unknown),
                 Family::Storage => ledger.part(LedgerClass::Unknown),
-                Family::Cpu | Family::Outside | Family::Summary => 0.0,
+                Family::Cpu | Family::Outside | Family::Peer | Family::Summary => 0.0,
             };
         }
         let whole_ns = facts.account.as_ref().map_or(0, |it| it.total_ns) as f64;
@@ -60,6 +64,10 @@ impl Family {
         };
         match self {
             Family::Outside => unexplained,
+            Family::Peer => {
+                let shown = facts.share(LedgerClass::Remote);
+                facts.line.left() + (facts.uncut_calls().min(1.0) - shown).max(0.0)
+            }
             Family::Lock if facts.is_partly_idle_of_futex() => {
                 unexplained.max(facts.share(LedgerClass::Futex))
             }
@@ -82,6 +90,9 @@ impl Family {
             ),
             Family::Outside => {
                 "measure the latency where the load is generated, and run it once on the server's own machine".to_owned()
+            }
+            Family::Peer => {
+                "record again with this version, as root on Linux 6.10 or later: what the target asks others is then counted at its sockets".to_owned()
             }
             Family::Cpu | Family::Storage | Family::Summary => {
                 "record as root, or as the user who owns the target".to_owned()

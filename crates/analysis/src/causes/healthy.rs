@@ -1,18 +1,20 @@
 //! Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.
 
-use model::{Confidence, Evidence, Finding, LedgerClass};
+use model::{Confidence, Evidence, Finding, Formula, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
 use super::evidence::number;
 use super::family::Family;
+use super::formulas;
 use super::load_rate;
 use super::open::{self, OPEN, Question};
 use crate::account;
 use crate::facts::Facts;
 use crate::formula;
+use crate::goals;
 use crate::number_format::{count, duration, percent, rate};
 use crate::subject::Subject;
-use crate::thresholds::Threshold;
+use crate::thresholds::{AT_WORK, IDLE, Threshold, WAKE_UP};
 
 const WAITS: Threshold = Threshold::share(
     "waits",
@@ -31,8 +33,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::State,
     family: Family::Summary,
-    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. What broke goes before it, and so does a cause that cannot be told while the time that is not accounted for could hold it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
-    thresholds: &[WAITS, EXPLAINED, OPEN],
+    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. Where the user gave goals (`--slo`), these count instead: they are met. What broke goes before it, and so does a cause that cannot be told while the time that is not accounted for could hold it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
+    thresholds: &[WAITS, EXPLAINED, OPEN, IDLE, AT_WORK, WAKE_UP],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -43,7 +45,7 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn judge(case: &Case<'_>) -> Judgement {
     let finding = nothing_holds_back(case)?;
-    match open::question(case) {
+    match open::question(case).filter(|_| !is_goal_met_at_clients(case.facts)) {
         // A cause that cannot be told could hold a part of the time that matters.
         Some(question) => absent(format!(
             "{} cannot be told, and could hold up to {} of {}",
@@ -58,13 +60,19 @@ fn judge(case: &Case<'_>) -> Judgement {
 /// The open question that alone keeps the target from being healthy.
 pub(super) fn open_question(case: &Case<'_>) -> Option<Question> {
     nothing_holds_back(case).ok()?;
-    open::question(case)
+    open::question(case).filter(|_| !is_goal_met_at_clients(case.facts))
+}
+
+/// Whether clients themselves see that the goals are met: then no open question could hold time that matters.
+fn is_goal_met_at_clients(facts: &Facts<'_>) -> bool {
+    !facts.goals.is_empty() && !facts.at_sockets && goals::unmet(&facts.goals).is_none()
 }
 
 fn nothing_holds_back(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
     let target = case.target()?;
-    if facts.is_idle() && case.findings().next().is_none() {
+    let is_slow = facts.signal.is_some() && goals::unmet(&facts.goals).is_some();
+    if facts.is_idle() && !is_slow && case.findings().next().is_none() {
         return Ok(present(case, target));
     }
     if facts.account.is_none() {
@@ -76,16 +84,22 @@ fn nothing_holds_back(case: &Case<'_>) -> Judgement {
     if let Some(broken) = case.found_kind(Kind::Failure) {
         return absent(format!("{} was found", broken.cause));
     }
+    if let Some(why) = goals::unmet(&facts.goals) {
+        return absent(why);
+    }
     if case.found_kind(Kind::Intent).is_some() {
         return Ok(present(case, target));
     }
-    if let Some(first) = case.limit() {
-        return absent(format!("{} was found", first.cause));
-    }
     answers_what_is_asked(facts)?;
-    waits_for_little(facts, target)?;
-    case.cpu_wait_known()?;
-    enough_is_explained(facts)?;
+    // A goal that is met says what no part of the response time can: that it is fast enough.
+    if facts.goals.is_empty() {
+        if let Some(first) = case.limit() {
+            return absent(format!("{} was found", first.cause));
+        }
+        waits_for_little(facts, target)?;
+        case.cpu_wait_known()?;
+        enough_is_explained(facts)?;
+    }
     Ok(present(case, target))
 }
 
@@ -137,32 +151,26 @@ pub(super) fn enough_is_explained(facts: &Facts<'_>) -> Result<(), NoFinding> {
 
 fn present(case: &Case<'_>, target: &Subject) -> Finding {
     let facts = case.facts;
-    let waits = waits(facts);
+    let Little {
+        what,
+        column,
+        value,
+        least,
+        formula,
+    } = little(facts);
+    let is_little = value < least && !facts.wait_unseen();
     let sure = facts.window.seconds() >= facts.thresholds.gates.steady_seconds
-        && waits < WAITS.value
-        && !facts.wait_unseen();
+        && (is_little || !facts.goals.is_empty());
     let confidence = match sure {
         true => Confidence::Measured,
         false => Confidence::Consistent,
     };
-    // Which of the two the threshold is held against decides how it is to be redone.
-    let (what, least, formula) = match waiting_at_a_time(facts) {
-        Some(_) => {
-            let what = "threads of the target that waited, at a time";
-            let formula = formula::at_a_time(facts, &account::waits());
-            ((what, "count"), facts.floor, formula)
-        }
-        None => {
-            let formula = formula::share_of(facts, &account::waits(), 1.0);
-            (("waits of the target", "share"), WAITS.value, formula)
-        }
-    };
-    let evidence = number(facts, what, "thread.wait_ns", &target.entity, waits, least).by(formula);
+    let evidence = number(facts, what, column, &target.entity, value, least).by(formula);
     Finding {
-        share: Some(1.0 - waits),
+        share: Some(1.0 - value),
         // Here staying below the threshold is what counts.
         evidence: vec![Evidence {
-            passed: waits < least,
+            passed: value < least,
             ..evidence
         }],
         to_confirm: to_confirm(facts),
@@ -170,7 +178,49 @@ fn present(case: &Case<'_>, target: &Subject) -> Finding {
     }
 }
 
+/// What is little of a target that nothing holds back.
+struct Little {
+    /// In words, and its unit.
+    what: (&'static str, &'static str),
+    column: &'static str,
+    value: f64,
+    least: f64,
+    /// How it is to be redone.
+    formula: Formula,
+}
+
+fn little(facts: &Facts<'_>) -> Little {
+    let waits = account::waits();
+    match (facts.hardly_asked(), waiting_at_a_time(facts)) {
+        (Some(value), _) => Little {
+            what: ("requests in progress, at a time", "count"),
+            column: "requests.timed_ns",
+            value,
+            least: IDLE.value,
+            formula: formula::in_progress(1.0),
+        },
+        (None, Some(value)) => Little {
+            what: ("threads of the target that waited, at a time", "count"),
+            column: "thread.wait_ns",
+            value,
+            least: facts.floor,
+            formula: formulas::at_a_time(facts, &waits),
+        },
+        (None, None) => Little {
+            what: ("waits of the target", "share"),
+            column: "thread.wait_ns",
+            value: share_of_waits(facts),
+            least: WAITS.value,
+            formula: formulas::waits(facts, &waits),
+        },
+    }
+}
+
 fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
+    if !facts.goals.is_empty() {
+        let met: Vec<String> = facts.goals.iter().map(goals::in_words).collect();
+        return format!("{} is fast enough: {}.", target.name, met.join(", "));
+    }
     let on_cpu = percent(facts.share(LedgerClass::OnCpu));
     let Some(signal) = facts.signal else {
         return without_signal(facts, target);
@@ -179,6 +229,14 @@ fn sentence(facts: &Facts<'_>, target: &Subject) -> String {
         .latency_ns
         .map_or(String::new(), |ns| format!(", {} each", duration(ns)));
     let unit = facts.rate_unit();
+    if let Some(requests) = facts.hardly_asked() {
+        return format!(
+            "No bottleneck: {} was idle: it did {} {unit}{each}, so requests were in progress for {} of the time.",
+            target.name,
+            rate(signal.throughput),
+            percent(requests)
+        );
+    }
     let load = facts.meta.workload.as_ref().map(|workload| &workload.load);
     match (facts.asked_rate(), load) {
         (Some(asked), Some(load)) => {
@@ -269,13 +327,8 @@ fn waits(facts: &Facts<'_>) -> f64 {
     waiting_at_a_time(facts).unwrap_or_else(|| share_of_waits(facts))
 }
 
+/// The waits that need a cause: for a CPU only as far as they are longer than being woken takes.
 fn share_of_waits(facts: &Facts<'_>) -> f64 {
-    let items = facts.account.iter().flat_map(|account| &account.items);
-    let waits = items.filter(|item| {
-        !matches!(
-            item.class,
-            LedgerClass::OnCpu | LedgerClass::Outside | LedgerClass::Lag
-        )
-    });
-    waits.map(|item| item.share).sum()
+    let woken = facts.share(LedgerClass::CpuWait) * (1.0 - facts.needs_cause());
+    facts.share_of(&account::waits()) - woken + facts.share(LedgerClass::Remote)
 }

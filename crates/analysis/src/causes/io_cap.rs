@@ -3,12 +3,12 @@
 use model::{Confidence, Evidence, Finding, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent};
-use super::evidence::{busiest_disk, number, share, waited};
+use super::evidence::{busiest_disk, mean_queue, share, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::io::Disk;
 use crate::number_format::{percent, rate};
-use crate::thresholds::Threshold;
+use crate::thresholds::{DISK_COST, Threshold};
 
 pub(super) const QUEUE: Threshold =
     Threshold::new("queue", 4.0, "mean queue", "Operations in progress");
@@ -18,11 +18,6 @@ const FLAT: Threshold = Threshold::new(
     "standard deviation / mean",
     "How much operations or bytes per second vary",
 );
-const COST: Threshold = Threshold::share(
-    "cost",
-    0.20,
-    "Part of the response time spent waiting for a disk",
-);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.cap",
@@ -31,7 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
     kind: Kind::Limit,
     family: Family::Storage,
     told_by: "Operations or bytes per second are flat from second to second while requests queue at the device: cloud volumes are sold by such a number, which is named. A disk that varies, or that has no queue, is io.latency. Where want of memory, cold caches or syncs explain most of the wait, they are said instead.",
-    thresholds: &[QUEUE, FLAT, COST],
+    thresholds: &[QUEUE, FLAT, DISK_COST],
     upstream: &[
         Upstream::All("io.throttled"),
         Upstream::All("io.neighbour"),
@@ -43,7 +38,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
     wait: Some(Wait {
         classes: &LedgerClass::DISK,
-        least: COST,
+        least: DISK_COST,
         doing: "waiting for a disk",
     }),
     would_help: &[],
@@ -75,14 +70,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     );
     Ok(Finding {
         evidence: vec![
-            number(
-                facts,
-                ("mean queue", "count"),
-                "disk.queue_ns",
-                &disk.entity,
-                disk.queue,
-                QUEUE.value,
-            ),
+            mean_queue(facts, disk, QUEUE.value),
             // Here staying below the threshold is what counts.
             Evidence {
                 passed: true,
@@ -90,9 +78,9 @@ fn judge(case: &Case<'_>) -> Judgement {
             },
             waited(facts, "waiting for a disk", "thread.state", &held),
         ],
-        would_help: vec![bounds::without_wait(
+        would_help: vec![bounds::without_disk_wait(
             facts,
-            held.share,
+            &held,
             format!("a disk that gives more than {what}"),
         )],
         ..case.finding_of_wait(&held, &disk.entity, Confidence::Consistent, sentence)

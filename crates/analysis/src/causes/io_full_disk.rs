@@ -1,10 +1,11 @@
 //! A filesystem of the target is full.
 
-use model::{Confidence, Evidence, Finding};
+use model::{Confidence, Evidence, Finding, Reading};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
+use crate::formula;
 use crate::io::Filesystem;
 use crate::number_format::{integer, percent, storage};
 use crate::thresholds::Threshold;
@@ -64,11 +65,24 @@ fn present(case: &Case<'_>, filesystem: &Filesystem, lack: &Shortage) -> Finding
     let free = share(
         case.facts,
         "free part",
-        lack.column,
+        &format!("filesystem.{}", lack.columns.0),
         entity,
         lack.part,
         FREE.value,
     );
+    let of = |reading, column| {
+        formula::recorded(
+            reading,
+            "filesystem",
+            &[column],
+            formula::one(filesystem.id),
+        )
+    };
+    let (left, all) = lack.columns;
+    let free = free.by(formula::part(
+        of(Reading::Lowest, left),
+        of(Reading::Last, all),
+    ));
     Finding {
         // Here staying below the threshold is what counts.
         evidence: vec![Evidence {
@@ -89,7 +103,8 @@ struct Shortage {
     words: String,
     nothing: &'static str,
     all: &'static str,
-    column: &'static str,
+    /// Of what is left, and of all.
+    columns: (&'static str, &'static str),
 }
 
 /// More than this is room for a while, however small a part of a large disk it is: a segment of
@@ -108,7 +123,7 @@ fn lack(filesystem: &Filesystem, least: f64) -> Option<Shortage> {
             words: format!("{} inodes", integer(left)),
             nothing: "no inode",
             all: "them",
-            column: "filesystem.free_inodes",
+            columns: ("free_inodes", "inodes"),
         });
     let (left, part) = filesystem.bytes;
     let bytes = (part < least && left < ROOM_BYTES).then(|| Shortage {
@@ -117,7 +132,7 @@ fn lack(filesystem: &Filesystem, least: f64) -> Option<Shortage> {
         words: storage(left),
         nothing: "no room",
         all: "it",
-        column: "filesystem.available_bytes",
+        columns: ("available_bytes", "total_bytes"),
     });
     let both = inodes.into_iter().chain(bytes);
     both.min_by(|a, b| a.part.total_cmp(&b.part))

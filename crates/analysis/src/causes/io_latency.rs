@@ -7,17 +7,12 @@ use super::evidence::{self, DISK_ALONE, Held, busiest_disk, number, of_wait, tol
 use super::family::Family;
 use super::io_cap;
 use crate::facts::Facts;
+use crate::formula;
 use crate::io::Disk;
 use crate::kernel_waits;
 use crate::number_format::{duration, percent, rate};
 use crate::subject::Subject;
-use crate::thresholds::Threshold;
-
-const COST: Threshold = Threshold::share(
-    "cost",
-    0.20,
-    "Part of the response time spent waiting for a disk",
-);
+use crate::thresholds::DISK_COST;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.latency",
@@ -26,7 +21,7 @@ pub(super) const CAUSE: Cause = Cause {
     kind: Kind::Limit,
     family: Family::Storage,
     told_by: "The target waits for a disk whose queue is short, so that more disks or deeper queues would not help, only faster answers. Operations in progress must bear out that a disk is what is waited for: threads in a network filesystem, or behind a lock of the kernel, look the same. What a limit, a neighbour, want of memory, or syncing explains is not said again.",
-    thresholds: &[COST],
+    thresholds: &[DISK_COST],
     upstream: &[
         Upstream::All("io.throttled"),
         Upstream::All("io.neighbour"),
@@ -38,7 +33,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
     wait: Some(Wait {
         classes: &WAITS,
-        least: COST,
+        least: DISK_COST,
         doing: "waiting for a disk",
     }),
     would_help: &["a disk that answers faster", "what is read kept in memory"],
@@ -105,6 +100,7 @@ fn borne_out(facts: &Facts<'_>, target: &Subject, held: &Held) -> Result<(), NoF
 }
 
 fn evidence_of(facts: &Facts<'_>, target: &Subject, disk: &Disk, held: &Held) -> Vec<Evidence> {
+    let of_disk = |columns| formula::rate("disk", columns, formula::one(disk.id));
     let mut evidence = vec![
         waited(
             facts,
@@ -119,15 +115,12 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, disk: &Disk, held: &Held) ->
             &disk.entity,
             disk.each_ns.unwrap_or(0.0),
             0.0,
-        ),
-        number(
-            facts,
-            ("mean queue", "count"),
-            "disk.queue_ns",
-            &disk.entity,
-            disk.queue,
-            0.0,
-        ),
+        )
+        .by(formula::part(
+            of_disk(&["queue_ns"]),
+            of_disk(&["reads", "writes", "discards", "flushes"]),
+        )),
+        evidence::mean_queue(facts, disk, 0.0),
     ];
     evidence.extend(evidence::kept(facts, &target.entity));
     evidence

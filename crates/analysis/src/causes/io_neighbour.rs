@@ -1,15 +1,16 @@
 //! Somebody else holds the disk that the target waits for.
 
-use model::{Confidence, EntityKind, Finding, Interval, LedgerClass};
+use model::{Amount, Confidence, EntityKind, Finding, Formula, Interval, LedgerClass, Role, Whose};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{busiest_disk, share, waited};
+use super::evidence::{busiest_disk, disk_busy, share, waited};
 use super::family::Family;
-use crate::bounds;
+use crate::bounds::{self, Removed};
 use crate::facts::Facts;
+use crate::formula;
 use crate::io::{Disk, Others};
 use crate::number_format::{percent, rate};
-use crate::thresholds::Threshold;
+use crate::thresholds::{DISK_COST, Threshold};
 
 const MOVED: Threshold = Threshold::share(
     "moved",
@@ -17,11 +18,6 @@ const MOVED: Threshold = Threshold::share(
     "Part of the device's bytes that the culprit moved",
 );
 const BUSY: Threshold = Threshold::share("busy", 0.50, "Part of the time that the device was busy");
-const COST: Threshold = Threshold::share(
-    "cost",
-    0.20,
-    "Part of the response time spent waiting for a disk",
-);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.neighbour",
@@ -30,11 +26,11 @@ pub(super) const CAUSE: Cause = Cause {
     kind: Kind::Limit,
     family: Family::Storage,
     told_by: "Another process or group moved most of the bytes of a busy disk (/proc/PID/io, which root may read) while the target waited for a disk. Which disk that is says the target's control group; what the target itself moved there cannot have been the neighbour. A neighbour whose I/O costs the target nothing is ruled out, however high the pressure.",
-    thresholds: &[MOVED, BUSY, COST],
+    thresholds: &[MOVED, BUSY, DISK_COST],
     upstream: &[Upstream::All("io.throttled"), Upstream::All("memory.limit")],
     wait: Some(Wait {
         classes: &LedgerClass::DISK,
-        least: COST,
+        least: DISK_COST,
         doing: "waiting for a disk",
     }),
     would_help: &[],
@@ -63,14 +59,15 @@ fn judge(case: &Case<'_>) -> Judgement {
         target.name
     );
     let cost = held.share * part;
+    let interval = held.interval.map(|interval| Interval {
+        low: interval.low * part,
+        high: interval.high * part,
+    });
     let change = format!("{name} on another disk, or with an I/O limit");
     let column = "process.read_bytes + write_bytes";
     Ok(Finding {
         share: Some(cost),
-        share_interval: held.interval.map(|interval| Interval {
-            low: interval.low * part,
-            high: interval.high * part,
-        }),
+        share_interval: interval,
         evidence: vec![
             share(
                 facts,
@@ -79,21 +76,43 @@ fn judge(case: &Case<'_>) -> Judgement {
                 who,
                 part,
                 MOVED.value,
-            ),
-            share(
-                facts,
-                "disk busy",
-                "disk.busy_ns",
-                &disk.entity,
-                disk.busy,
-                BUSY.value,
-            ),
+            )
+            .by(moved(facts, disk, others)),
+            disk_busy(facts, disk, BUSY.value),
             waited(facts, "waiting for a disk", "thread.state", &held),
         ],
-        would_help: vec![bounds::without_wait(facts, cost, change)],
+        would_help: vec![bounds::without_disk_wait(
+            facts,
+            Removed::from(&held).part(part),
+            change,
+        )],
         to_confirm: format!("stop {name} for 10 s: if throughput stays the same, this is wrong"),
         ..case.finding(who, Confidence::Consistent, sentence)
     })
+}
+
+/// How that part is worked out.
+fn moved(facts: &Facts<'_>, disk: &Disk, others: &Others) -> Formula {
+    let bytes = ["read_bytes", "write_bytes"];
+    let of = |whose| formula::growth("process", &bytes, whose);
+    let whose = match others.most.kind {
+        EntityKind::Cgroup => Whose::Under { id: others.most_id },
+        _ => formula::one(others.most_id),
+    };
+    let seconds = formula::product([formula::number(1e-9), Amount::Time]);
+    let rate = formula::rate("disk", &bytes, formula::one(disk.id));
+    let disk = formula::product([rate, seconds]);
+    let background = of(formula::role(Role::Background));
+    if facts.io.target_bytes.is_none() {
+        let all = formula::most([background, disk]);
+        return formula::part(of(whose), all);
+    }
+    let own = of(formula::role(Role::Target));
+    let all = formula::sum([background, own.clone()]);
+    let all = formula::most([all, disk.clone()]);
+    let room = formula::ratio(formula::rest(disk.clone(), own), disk);
+    let part = formula::ratio(of(whose), all);
+    formula::alone(formula::least([part, room]))
 }
 
 /// The others, and the part of a busy disk's bytes that the one of them moved which moved most.

@@ -3,11 +3,11 @@
 use model::{Evidence, Finding, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, Upstream, Wait, cannot_tell};
-use super::evidence::{Held, kept, of_wait, share, told_by, waited};
+use super::evidence::{Held, disk_busy, kept, of_wait, share, told_by, waited};
 use super::family::Family;
+use super::formulas;
 use crate::bounds;
 use crate::facts::Facts;
-use crate::formula;
 use crate::number_format::{duration, percent};
 use crate::subject::Subject;
 use crate::thresholds::{SYNCED, Threshold};
@@ -17,6 +17,8 @@ const COST: Threshold = Threshold::share(
     0.20,
     "Part of the response time in fsync, or waiting behind one",
 );
+
+const FEWER: &str = "fewer syncs: more work per commit, or commits that need not be safe at once";
 
 pub(super) const CAUSE: Cause = Cause {
     name: "io.sync",
@@ -35,7 +37,7 @@ pub(super) const CAUSE: Cause = Cause {
         least: COST,
         doing: "waiting for a sync",
     }),
-    would_help: &["fewer syncs: more work per commit, or commits that need not be safe at once"],
+    would_help: &[FEWER],
     would_not_help: Some(&[]),
     to_confirm: "",
     judge,
@@ -71,8 +73,10 @@ fn judge(case: &Case<'_>) -> Judgement {
             duration(ns)
         )
     });
-    let mut would_help = vec![bounds::without_wait(facts, held.share, disk)];
-    would_help.extend(case.would_help(held.share));
+    let would_help = vec![
+        bounds::without_syncs(facts, &held, FEWER.to_owned()),
+        bounds::without_disk_wait(facts, &held, disk),
+    ];
     let confidence = of_wait(facts, &WAITS, held.least, &[]);
     Ok(Finding {
         evidence: evidence_of(facts, target, &held),
@@ -103,18 +107,11 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held) -> Vec<Evidence
             synced,
             0.0,
         )
-        .by(formula::at_a_time(facts, &[LedgerClass::Sync])),
+        .by(formulas::at_a_time(facts, &[LedgerClass::Sync])),
     ];
     evidence.extend(kept(facts, &target.entity));
     if let Some(disk) = facts.io.disks.first() {
-        evidence.push(share(
-            facts,
-            "disk busy",
-            "disk.busy_ns",
-            &disk.entity,
-            disk.busy,
-            0.0,
-        ));
+        evidence.push(disk_busy(facts, disk, 0.0));
     }
     evidence
 }

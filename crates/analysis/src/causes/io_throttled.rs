@@ -1,12 +1,13 @@
 //! A limit on I/O, of the target's control group or of one above it, holds requests back.
 
-use model::{Finding, LedgerClass};
+use model::{Finding, LedgerClass, Reading};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Wait, absent, cannot_tell};
 use super::evidence::{DISK_ALONE, kept, of_wait, share, told_by, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::formula;
 use crate::io::Limit;
 use crate::number_format::{percent, rate};
 use crate::subject::Subject;
@@ -56,8 +57,12 @@ fn judge(case: &Case<'_>) -> Judgement {
     let column = format!("cgroup_io.{}", limit.column);
     let waits = told_by(facts, &LedgerClass::DISK, "thread.state");
     let at_target = &target.entity;
+    let of_part = formula::one(limit.part);
     let mut evidence = vec![
-        share(facts, "I/O limit used", &column, group, used, FULL.value),
+        share(facts, "I/O limit used", &column, group, used, FULL.value).by(formula::part(
+            formula::rate("cgroup_io", &[limit.column], of_part),
+            formula::recorded(Reading::Last, "cgroup_io", &[limit.limit_column], of_part),
+        )),
         waited(facts, "waiting for a disk", &waits, &held),
     ];
     evidence.extend(kept(facts, at_target));
@@ -65,7 +70,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let confidence = of_wait(facts, &DISK_ALONE, held.least, &[]);
     Ok(Finding {
         evidence,
-        would_help: vec![bounds::without_wait(facts, held.share, change)],
+        would_help: vec![bounds::without_disk_wait(facts, &held, change)],
         to_confirm: format!(
             "double the limit of {}: if throughput stays the same, this is wrong",
             group.path

@@ -1,10 +1,11 @@
 //! The server takes no more connections.
 
-use model::{Complaint, ComplaintKind, Confidence, Entity, Finding};
+use model::{Complaint, ComplaintKind, Confidence, Entity, Finding, Reading};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::{machine, number, share};
 use super::family::Family;
+use crate::formula;
 use crate::number_format::{integer, percent};
 use crate::thresholds::Threshold;
 
@@ -16,7 +17,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Failure,
     family: Family::Outside,
-    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or PostgreSQL's sessions are as many as it allows (`--postgres`). Where neither the workload was listened to nor the server asked, it cannot be told.",
+    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). Where neither the workload was listened to nor the server asked, it cannot be told.",
     thresholds: &[USED],
     upstream: &[],
     wait: None,
@@ -40,17 +41,16 @@ fn judge(case: &Case<'_>) -> Judgement {
     if let Some(complaint) = refused {
         return Ok(turned_away(case, name, &entity, complaint));
     }
-    let Some((sessions, allowed)) = facts.sessions.used else {
+    let Some(server) = facts.sessions.used else {
         return match facts.listened() {
             true => absent("nobody was turned away"),
             false => cannot_tell(format!(
-                "no workload was listened to, and {name} was not asked (--postgres)"
+                "no workload was listened to, and {name} was not asked (--postgres, --mysql)"
             )),
         };
     };
-    let used = sessions / allowed;
-    // Not a number where none is allowed: then it is not known to be full.
-    if used.is_nan() || used < USED.value {
+    let used = server.part();
+    if used < USED.value {
         return absent(format!(
             "{} of the connections of {name} were in use",
             percent(used)
@@ -58,12 +58,28 @@ fn judge(case: &Case<'_>) -> Judgement {
     }
     let sentence = format!(
         "{name} takes hardly any more connections: {} of {} are in use.",
-        integer(sessions),
-        integer(allowed)
+        integer(server.sessions),
+        integer(server.allowed)
     );
-    let (what, column) = ("connections in use", "database.sessions");
+    let table = &*server.table.name;
+    let column = format!("{table}.sessions");
+    let evidence = share(
+        facts,
+        "connections in use",
+        &column,
+        &entity,
+        used,
+        USED.value,
+    );
+    let of_server = |reading, column| {
+        let whose = formula::one(server.server);
+        formula::recorded(reading, table, &[column], whose)
+    };
     Ok(Finding {
-        evidence: vec![share(facts, what, column, &entity, used, USED.value)],
+        evidence: vec![evidence.by(formula::part(
+            of_server(Reading::Mean, "sessions"),
+            of_server(Reading::Last, "sessions_limit"),
+        ))],
         ..case.finding(&entity, Confidence::Consistent, sentence)
     })
 }

@@ -1,12 +1,13 @@
 //! The load generator itself is the limit: its thread has no time left, and the target waits for work.
 
-use model::{Confidence, Evidence, Finding};
+use model::{Confidence, Evidence, Finding, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
-use super::evidence::share;
+use super::evidence::{outside_target, share};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::{count, percent};
 use crate::subject::Subject;
 use crate::thresholds::Threshold;
@@ -104,12 +105,15 @@ fn present(case: &Case<'_>, target: &Subject, generator: &Subject, outside: f64)
         true => Confidence::Measured,
         false => Confidence::Consistent,
     };
-    let change = format!("more threads for {name}, or less work per request in it");
+    let change = format!("more threads for {name}");
     let faster_target = format!("a faster {}", target.name);
     Finding {
         share: Some(outside),
         evidence: evidence_of(facts, target, generator, outside),
-        would_help: vec![bounds::faster_generator(facts, change)],
+        would_help: vec![
+            bounds::faster_generator(facts, change),
+            bounds::not_known(format!("less work per request in {name}"), ""),
+        ],
         would_not_help: bounds::useless(facts, &["more clients", &faster_target]),
         to_confirm: format!(
             "give {name} twice the threads: if throughput stays the same, this is wrong"
@@ -124,30 +128,31 @@ fn evidence_of(
     generator: &Subject,
     outside: f64,
 ) -> Vec<Evidence> {
+    let of_busiest = |classes: &[LedgerClass], evidence| Evidence {
+        formula: generator
+            .busiest_thread
+            .map(|thread| formula::of_life(thread, classes)),
+        ..evidence
+    };
+    let works = share(
+        facts,
+        "busiest thread on a CPU, or waiting for one",
+        "thread.run_ns + wait_ns",
+        &generator.entity,
+        generator.busiest_works,
+        THREAD.value,
+    );
+    let on_cpu = share(
+        facts,
+        "busiest thread on a CPU",
+        "thread.run_ns",
+        &generator.entity,
+        generator.busiest,
+        ON_CPU.value,
+    );
     vec![
-        share(
-            facts,
-            "busiest thread on a CPU, or waiting for one",
-            "thread.run_ns + wait_ns",
-            &generator.entity,
-            generator.busiest_works,
-            THREAD.value,
-        ),
-        share(
-            facts,
-            "busiest thread on a CPU",
-            "thread.run_ns",
-            &generator.entity,
-            generator.busiest,
-            ON_CPU.value,
-        ),
-        share(
-            facts,
-            "outside the target",
-            "signal.latency_mean_ns",
-            &target.entity,
-            outside,
-            OUTSIDE.value,
-        ),
+        of_busiest(&[LedgerClass::OnCpu, LedgerClass::CpuWait], works),
+        of_busiest(&[LedgerClass::OnCpu], on_cpu),
+        outside_target(facts, &target.entity, outside, OUTSIDE.value),
     ]
 }

@@ -1,10 +1,11 @@
 //! The load generator does not keep its own schedule.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Amount, Confidence, Finding, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
+use crate::formula;
 use crate::number_format::{duration, percent};
 use crate::thresholds::Threshold;
 
@@ -60,9 +61,10 @@ fn judge(case: &Case<'_>) -> Judgement {
     );
     let (what, column) = ("lag behind the schedule", "signal.lag_mean_ns");
     let who = &generator.entity;
+    let evidence = share(facts, what, column, who, lag, LAG.value);
     Ok(Finding {
         share: Some(lag),
-        evidence: vec![share(facts, what, column, who, lag, LAG.value)],
+        evidence: vec![evidence.by(formula::part(Amount::Lag, Amount::Account))],
         would_not_help: vec!["a faster server".to_owned()],
         ..case.finding(who, Confidence::Consistent, sentence)
     })

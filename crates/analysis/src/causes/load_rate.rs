@@ -1,11 +1,12 @@
 //! Throughput is what was asked for: the rate is the limit, by intent.
 
-use model::{Confidence, Finding};
+use model::{Amount, Confidence, Finding};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::{percent, rate};
 use crate::thresholds::{QUEUEING_LAG, Threshold};
 
@@ -75,6 +76,8 @@ fn judge(case: &Case<'_>) -> Judgement {
         rate(signal.throughput)
     );
     let (what, column) = ("rate achieved", "signal.throughput_milli");
+    let evidence = share(facts, what, column, &generator.entity, achieved, least);
+    let asked_for = formula::product([formula::number(asked / 1e9), Amount::Reported]);
     let finding = case.finding(&generator.entity, Confidence::Measured, sentence);
     let twice = option.map(|option| {
         format!(
@@ -83,14 +86,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         )
     });
     Ok(Finding {
-        evidence: vec![share(
-            facts,
-            what,
-            column,
-            &generator.entity,
-            achieved,
-            least,
-        )],
+        evidence: vec![evidence.by(formula::part(Amount::Completed, asked_for))],
         to_confirm: twice.unwrap_or(finding.to_confirm),
         ..finding
     })

@@ -1,13 +1,15 @@
 //! The load generator takes CPU that the target waits for.
 
-use model::{Evidence, Finding, LedgerClass};
+use model::{Evidence, Finding, LedgerClass, Role};
 use sensors::thread_time::Holder;
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
+use super::cpu_formulas;
 use super::evidence::{confidence, interval, machine, share};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
+use crate::formula;
 use crate::holders::Holders;
 use crate::number_format::percent;
 use crate::slices::Slice;
@@ -131,7 +133,13 @@ fn evidence_of(facts: &Facts<'_>, generator: &Subject, holders: Option<Holders>)
             &generator.entity,
             holders.generator_part(),
             PART.value,
-        ),
+        )
+        .by(cpu_formulas::queued(
+            facts,
+            0.0,
+            &[Holder::Generator],
+            &Holder::ALL,
+        )),
         None => share(
             facts,
             "CPU time of the generator",
@@ -139,6 +147,10 @@ fn evidence_of(facts: &Facts<'_>, generator: &Subject, holders: Option<Holders>)
             &machine(facts),
             used(facts),
             PART.value,
-        ),
+        )
+        .by(formula::part(
+            cpu_formulas::used(Role::Generator),
+            cpu_formulas::all_used(facts),
+        )),
     }
 }

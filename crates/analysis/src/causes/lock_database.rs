@@ -1,11 +1,12 @@
 //! Sessions of the database wait for each other's locks.
 
 use model::{Entity, Finding, LedgerClass};
+use sensors::mysql;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Wait, cannot_tell};
 use super::evidence::{of_wait, share, told_by, waited};
 use super::family::Family;
-use crate::facts::Facts;
+use crate::facts::{Blocker, Facts};
 use crate::number_format::percent;
 use crate::thresholds::Threshold;
 
@@ -18,10 +19,10 @@ const COST: Threshold = Threshold::share(
 pub(super) const CAUSE: Cause = Cause {
     name: "lock.database",
     help: "Sessions of the database wait for a lock (row, table, transaction) that another session holds.",
-    about: "the backend that holds the lock, where `--postgres` tells it; else the target",
+    about: "the backend or thread that holds the lock, where `--postgres` or `--mysql` tells it; else the target",
     kind: Kind::Limit,
     family: Family::Lock,
-    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18), at each of their sleeps where programs in the kernel are allowed (table `thread_time`) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll, so where its word was not read and enough time is left, it cannot be told. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids).",
+    told_by: "PostgreSQL's own word: backends whose wait event is of the class Lock, read from their memory (root, versions 13 to 18), at each of their sleeps where programs in the kernel are allowed (table `thread_time`) or, once a second, from pg_stat_activity (`--postgres`). From outside they look idle: a lock waiter and an idle backend both sit in epoll, so where its word was not read and enough time is left, it cannot be told. Who holds the lock is known to PostgreSQL only: `--postgres DSN` asks it (pg_blocking_pids). Threads of MySQL and MariaDB sleep in futex when they wait for a row lock: `--mysql` asks the server which do, and who holds it, once a second (table `mysql_session`).",
     thresholds: &[COST],
     upstream: &[],
     wait: Some(Wait {
@@ -45,11 +46,11 @@ fn judge(case: &Case<'_>) -> Judgement {
     })?;
     let blocker = holder(facts);
     let who = match (blocker, facts.sessions.blocker.as_ref()) {
-        (Some((holder, part)), _) => format!(
+        (Some(Blocker { entity, part, .. }), _) => format!(
             " that {} ({}) held for {} of that time",
-            holder.name,
-            pid(holder),
-            percent(part)
+            entity.name,
+            number(entity),
+            percent(*part)
         ),
         (None, Some(_)) => ", which many sessions held in turn".to_owned(),
         (None, None) => String::new(),
@@ -63,14 +64,15 @@ fn judge(case: &Case<'_>) -> Judgement {
     let mut evidence = vec![waited(
         facts,
         "waiting for a lock",
-        &told_by(facts, &WAITS, "thread.wait_event"),
+        &told_by(facts, &WAITS, sampled(facts)),
         &held,
     )];
-    evidence.extend(blocker.map(|(holder, part)| {
-        let (what, column) = ("of the waits behind this session", "session.blocked_by");
-        share(facts, what, column, holder, part, HOLDS)
+    evidence.extend(blocker.map(|it| {
+        let column = format!("{}.blocked_by", it.table.name);
+        let what = "of the waits behind this session";
+        share(facts, what, &column, &it.entity, it.part, HOLDS)
     }));
-    let entity = blocker.map_or(&target.entity, |(holder, _)| holder);
+    let entity = blocker.map_or(&target.entity, |it| &it.entity);
     let confidence = of_wait(facts, &WAITS, held.least, &[]);
     Ok(Finding {
         evidence,
@@ -101,13 +103,24 @@ fn may_hide(facts: &Facts<'_>) -> Result<(), NoFinding> {
     ))
 }
 
+/// The column that samples were divided by.
+fn sampled(facts: &Facts<'_>) -> &'static str {
+    match facts.timeline.table(&mysql::SESSION.name) {
+        Some(_) => "mysql_session.wait_class",
+        None => "thread.wait_event",
+    }
+}
+
 fn to_confirm(facts: &Facts<'_>) -> String {
     match (holder(facts), facts.sessions.blocker.is_some()) {
-        (Some((holder, _)), _) => format!(
+        (Some(it), _) => format!(
             "end the transaction of {}: if throughput stays the same, this is wrong",
-            pid(holder)
+            number(&it.entity)
         ),
         (None, true) => "run with half of the clients: if throughput falls as much, this is wrong".to_owned(),
+        (None, false) if facts.timeline.table(&mysql::SESSION.name).is_some() => {
+            "run with half of the clients: if throughput falls as much, this is wrong. The column State of SHOW PROCESSLIST names the lock".to_owned()
+        }
         (None, false) => "ask who holds it: stallscope run --postgres DSN -- ..., or select pid, pg_blocking_pids(pid) from pg_stat_activity".to_owned(),
     }
 }
@@ -115,16 +128,18 @@ fn to_confirm(facts: &Facts<'_>) -> String {
 /// One session holds up the others when it blocked them for at least this part of their waits.
 const HOLDS: f64 = 0.5;
 
-fn holder<'a>(facts: &'a Facts<'_>) -> Option<(&'a Entity, f64)> {
-    let (holder, part) = facts.sessions.blocker.as_ref()?;
-    (*part >= HOLDS).then_some((holder, *part))
+fn holder<'a>(facts: &'a Facts<'_>) -> Option<&'a Blocker> {
+    let blocker = facts.sessions.blocker.as_ref()?;
+    (blocker.part >= HOLDS).then_some(blocker)
 }
 
-/// `pid 17` of `pid:17@256402`.
-fn pid(process: &Entity) -> String {
-    let number = process
-        .path
-        .strip_prefix("pid:")
-        .and_then(|rest| rest.split('@').next());
-    number.map_or_else(|| process.name.clone(), |number| format!("pid {number}"))
+/// `pid 17` of `pid:17@256402`, `thread 19` of `pid:17@256402/tid:19`.
+fn number(served_by: &Entity) -> String {
+    let path = &served_by.path;
+    if let Some((_, thread)) = path.rsplit_once("/tid:") {
+        return format!("thread {thread}");
+    }
+    let number = path.strip_prefix("pid:");
+    let number = number.and_then(|rest| rest.split('@').next());
+    number.map_or_else(|| served_by.name.clone(), |number| format!("pid {number}"))
 }

@@ -7,6 +7,7 @@ use super::evidence::{of_wait, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::number_format::percent;
+use crate::serving::Answering;
 use crate::thresholds::Threshold;
 
 const COST: Threshold = Threshold::share(
@@ -21,9 +22,9 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Lock,
-    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too: where more time was spent there than requests took, or where no response time is known, this cannot be told. Where programs in the kernel are allowed, it is said who ended the waits, and what was done meanwhile in the end, behind however many locks. Which lock it is needs stacks.",
+    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too. Where the thread that reads a request also answers it, only what it sleeps in futex between the two counts, and a pool at rest is none; that covers locks that no futex word tells from queues, as those of the JVM and of InnoDB, whose waiters sleep on words of their own. Where others answer than read (an event loop, goroutines on threads), this cannot be told; nor, where that was not recorded, if more time was spent in futex than requests took or no response time is known. Where programs in the kernel are allowed, it is said who ended the waits, and what was done meanwhile in the end, behind however many locks. Which lock it is needs stacks.",
     thresholds: &[COST],
-    upstream: &[Upstream::All("io.sync")],
+    upstream: &[Upstream::All("io.sync"), Upstream::Most("lock.runtime")],
     wait: Some(Wait {
         classes: &WAITS,
         least: COST,
@@ -41,6 +42,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
     told_from_idleness(facts)?;
     let (target, held) = case.waited()?;
+    inside_requests(facts, &target.name)?;
     let sentence = format!(
         "A lock is the bottleneck: {} of {} was threads of {} waiting for each other{}.",
         percent(held.share),
@@ -77,8 +79,24 @@ fn holder(facts: &Facts<'_>) -> Option<String> {
     ))
 }
 
+/// Why it is not known whether the waits were inside requests, where it is known that it cannot be.
+fn inside_requests(facts: &Facts<'_>, name: &str) -> Result<(), NoFinding> {
+    match facts.scene.answering {
+        Answering::Others if facts.share(LedgerClass::Futex) >= COST.value => cannot_tell(format!(
+            "the thread of {name} that reads a request is not the one that answers it, so its threads may as well have waited \
+             in futex for work"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Why futex cannot be told from idleness, where it cannot.
 fn told_from_idleness(facts: &Facts<'_>) -> Result<(), NoFinding> {
+    // Inside of requests no thread waits for longer than these take; one whose client left without an answer does.
+    let most = 1.0 + facts.thresholds.gates.excess;
+    if facts.scene.answering == Answering::Itself && facts.share(LedgerClass::Futex) <= most {
+        return Ok(());
+    }
     let Some(target) = facts.target.as_ref().filter(|_| facts.account.is_some()) else {
         return Ok(());
     };

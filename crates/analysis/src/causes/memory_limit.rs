@@ -1,13 +1,14 @@
 //! The memory limit of the target's control group, or of one above it, is too small for what it works on.
 
-use model::{Evidence, Finding, LedgerClass};
+use model::{Evidence, Finding, Formula, LedgerClass, Reading};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{number, of_memory, share, told_by, waited};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
-use crate::memory::GroupMemory;
+use crate::formula;
+use crate::memory::{self, GroupMemory};
 use crate::number_format::{memory, percent};
 use crate::thresholds::Threshold;
 
@@ -35,6 +36,9 @@ pub(super) const CAUSE: Cause = Cause {
     judge,
 };
 
+/// Why its gain is not known.
+const UNCOUNTED: &str = "CPU time that reclaim takes goes too, and is not counted apart";
+
 const READING: Wait = Wait {
     classes: &[
         LedgerClass::Reclaim,
@@ -60,13 +64,13 @@ struct Full<'a> {
     /// How often it met the limit, per second.
     met: f64,
     /// Part of the disk reads that it had to do again.
-    again: Option<f64>,
+    again: Option<(f64, Formula)>,
 }
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
     let full = fullest(facts)?;
-    let again = full.again.unwrap_or(0.0);
+    let again = full.again.as_ref().map_or(0.0, |(part, _)| *part);
     let reading = facts.share_of(READING.classes) * again;
     let (wait, part) = match facts.share(LedgerClass::Reclaim) > reading {
         true => (FREEING, 1.0),
@@ -98,7 +102,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     ));
     Ok(Finding {
         evidence,
-        would_help: vec![bounds::without_wait(facts, held.share, change)],
+        would_help: vec![bounds::not_known(change, UNCOUNTED)],
         to_confirm: format!(
             "double the memory limit of {}: if throughput stays the same, this is wrong",
             group.path
@@ -138,6 +142,19 @@ fn fullest<'a>(facts: &'a Facts<'_>) -> Result<Full<'a>, NoFinding> {
 
 fn evidence_of(facts: &Facts<'_>, full: &Full<'_>) -> Vec<Evidence> {
     let group = &full.group.group;
+    let whose = formula::one(full.group.id);
+    let bytes = |reading, column| formula::recorded(reading, "cgroup_memory", &[column], whose);
+    let limits = full.group.limit_columns.iter();
+    let limits = limits.map(|column| bytes(Reading::Last, column));
+    let limit = formula::least(limits.collect::<Vec<_>>());
+    let again = share(
+        facts,
+        "reads that bring back what was evicted",
+        "cgroup_memory.refault_file",
+        group,
+        full.again.as_ref().map_or(0.0, |(part, _)| *part),
+        0.0,
+    );
     vec![
         share(
             facts,
@@ -146,7 +163,8 @@ fn evidence_of(facts: &Facts<'_>, full: &Full<'_>) -> Vec<Evidence> {
             group,
             full.used,
             FULL.value,
-        ),
+        )
+        .by(formula::part(bytes(Reading::Mean, "usage_bytes"), limit)),
         number(
             facts,
             ("limit met", "per_second"),
@@ -154,21 +172,22 @@ fn evidence_of(facts: &Facts<'_>, full: &Full<'_>) -> Vec<Evidence> {
             group,
             full.met,
             MET.value,
-        ),
-        share(
-            facts,
-            "reads that bring back what was evicted",
-            "cgroup_memory.refault_file",
-            group,
-            full.again.unwrap_or(0.0),
-            0.0,
-        ),
+        )
+        .by(formula::alone(formula::rate(
+            "cgroup_memory",
+            &["limit_events", "high_events"],
+            whose,
+        ))),
+        Evidence {
+            formula: full.again.as_ref().map(|(_, formula)| formula.clone()),
+            ..again
+        },
     ]
 }
 
 /// Part of the disk reads that the group had to do again: of the machine's, or more where the group
 /// read most.
-fn again(facts: &Facts<'_>, group: &GroupMemory) -> Option<f64> {
+fn again(facts: &Facts<'_>, group: &GroupMemory) -> Option<(f64, Formula)> {
     // A compressed swap in memory reads no disk.
     let swapped = facts.memory.swapped_in.unwrap_or(0.0);
     let read = facts.memory.read.map(|read| read.max(swapped));
@@ -180,5 +199,6 @@ fn again(facts: &Facts<'_>, group: &GroupMemory) -> Option<f64> {
             0.0
         }
     });
-    own.or(facts.refaulted_part())
+    let own = own.map(|part| (part, memory::refaulted_part_of(group.id)));
+    own.or_else(|| Some((facts.refaulted_part()?, memory::refaulted_part())))
 }

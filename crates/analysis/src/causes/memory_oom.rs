@@ -1,11 +1,12 @@
 //! The kernel killed somebody for want of memory.
 
-use model::{Confidence, Entity, EntityKind, Evidence, Finding};
+use model::{Confidence, Entity, Evidence, Finding, Whose};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::{machine, number};
 use super::family::Family;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::count;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -38,11 +39,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         // The deepest group: those above count its kills too.
         .max_by_key(|(group, _)| group.group.path.len());
     if let Some((group, kills)) = killing {
-        let column = "cgroup_memory.oom_kills";
-        return Ok(present(case, &group.group, kills, column));
+        let whose = formula::one(group.id);
+        return Ok(present(case, &group.group, whose, kills));
     }
     match memory.kills {
-        Some(kills) if kills > 0.0 => Ok(present(case, &machine(facts), kills, "paging.oom_kills")),
+        Some(kills) if kills > 0.0 => Ok(present(case, &machine(facts), Whose::All, kills)),
         Some(_) => absent("nobody was killed for want of memory"),
         None => cannot_tell("kills were not recorded"),
     }
@@ -59,19 +60,21 @@ fn killed(kills: f64) -> String {
     count(kills.clamp(1.0, f64::from(u32::MAX)) as u32, "process")
 }
 
-fn present(case: &Case<'_>, entity: &Entity, kills: f64, column: &str) -> Finding {
+fn present(case: &Case<'_>, entity: &Entity, whose: Whose, kills: f64) -> Finding {
     let facts = case.facts;
-    let whose = match entity.kind {
-        EntityKind::Cgroup => format!("in {}", entity.path),
-        _ => "on this machine".to_owned(),
+    let (place, table) = match whose {
+        Whose::All => ("on this machine".to_owned(), "paging"),
+        _ => (format!("in {}", entity.path), "cgroup_memory"),
     };
+    let formula = formula::alone(formula::growth(table, &["oom_kills"], whose));
+    let column = format!("{table}.oom_kills");
     let killed = killed(kills);
     let sentence =
-        format!("Out of memory: the kernel killed {killed} {whose} during this recording.");
+        format!("Out of memory: the kernel killed {killed} {place} during this recording.");
     Finding {
         evidence: vec![Evidence {
             window: facts.whole_scope(),
-            ..number(facts, ("kills", "count"), column, entity, kills, 1.0)
+            ..number(facts, ("kills", "count"), &column, entity, kills, 1.0).by(formula)
         }],
         ..case.finding(entity, Confidence::Measured, sentence)
     }

@@ -1,11 +1,12 @@
 //! The target must reclaim memory before it gets some.
 
-use model::{Finding, LedgerClass, Resource, StallKind};
+use model::{Finding, LedgerClass, Resource, StallKind, Whose};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
 use super::evidence::{machine, number, of_memory, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::percent;
 use crate::thresholds::Threshold;
 
@@ -63,7 +64,8 @@ fn judge(case: &Case<'_>) -> Judgement {
     evidence.extend(facts.memory.stalls.map(|stalls| {
         let what = ("allocations that stalled", "per_second");
         let column = "paging.allocation_stalls";
-        number(facts, what, column, &machine, stalls, 0.0)
+        let stalled = formula::rate("paging", &["allocation_stalls"], Whose::All);
+        number(facts, what, column, &machine, stalls, 0.0).by(formula::alone(stalled))
     }));
     Ok(Finding {
         evidence,

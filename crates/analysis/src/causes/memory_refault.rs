@@ -1,11 +1,13 @@
 //! The machine has too little memory for what the target works on: it reads again what was evicted.
 
-use model::{Evidence, Finding, LedgerClass, Resource, StallKind};
+use model::{Evidence, Finding, LedgerClass, Resource, StallKind, Whose};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{Held, machine, of_memory, share, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
+use crate::formula;
+use crate::memory;
 use crate::number_format::percent;
 use crate::thresholds::Threshold;
 
@@ -107,7 +109,8 @@ fn evidence_of(facts: &Facts<'_>, again: f64, held: &Held) -> Vec<Evidence> {
             &machine,
             again,
             REFAULTED.value,
-        ),
+        )
+        .by(memory::refaulted_part()),
         waited(
             facts,
             "waiting for memory or its reads",
@@ -119,7 +122,8 @@ fn evidence_of(facts: &Facts<'_>, again: f64, held: &Held) -> Vec<Evidence> {
     // Through mmap only little of it shows as memory pressure: told, and not asked for.
     evidence.extend(pressure.map(|pressure| {
         let (what, column) = ("memory pressure (some)", "pressure.memory_some_ns");
-        share(facts, what, column, &machine, pressure, 0.0)
+        let stalled = formula::of_time("pressure", &["memory_some_ns"], Whose::All);
+        share(facts, what, column, &machine, pressure, 0.0).by(stalled)
     }));
     evidence
 }

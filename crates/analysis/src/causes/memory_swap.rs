@@ -5,6 +5,8 @@ use model::{Finding, LedgerClass};
 use super::cause::{Case, Cause, Judgement, Kind, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{machine, number, of_memory, told_by, waited};
 use super::family::Family;
+use crate::formula;
+use crate::memory;
 use crate::number_format::{percent, rate};
 use crate::thresholds::Threshold;
 
@@ -64,7 +66,8 @@ fn judge(case: &Case<'_>) -> Judgement {
                 &machine,
                 swapped,
                 0.0,
-            ),
+            )
+            .by(formula::alone(memory::swapped_in())),
             waited(
                 facts,
                 "waiting for swap",

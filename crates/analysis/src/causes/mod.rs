@@ -8,6 +8,7 @@
 mod cache_cold;
 mod case;
 mod cause;
+mod cpu_formulas;
 mod cpu_imbalance;
 mod cpu_kernel;
 mod cpu_neighbour;
@@ -19,6 +20,7 @@ mod cpu_steal;
 mod cpu_wait;
 mod evidence;
 mod family;
+mod formulas;
 mod healthy;
 mod io_cap;
 mod io_full_disk;
@@ -27,6 +29,7 @@ mod io_neighbour;
 mod io_sync;
 mod io_throttled;
 mod limit_connections;
+mod limit_pool;
 mod load_client;
 mod load_concurrency;
 mod load_late;
@@ -34,6 +37,7 @@ mod load_rate;
 mod load_shares_cpu;
 mod lock_database;
 mod lock_futex;
+mod lock_runtime;
 mod memory_limit;
 mod memory_oom;
 mod memory_reclaim;
@@ -41,18 +45,19 @@ mod memory_refault;
 mod memory_swap;
 mod net_backlog;
 mod net_loss;
+mod net_remote;
 mod net_rtt;
 mod open;
 mod undetermined;
 
-use model::{Finding, Interval};
+use model::{Confidence, Finding, Interval};
 
 pub(crate) use self::cause::{Case, Judgement, NoFinding};
 pub use self::cause::{Cause, Kind, Upstream, Wait};
 pub use self::family::Family;
 pub(crate) use self::memory_oom::elsewhere as killed_elsewhere;
+use crate::evaluator;
 use crate::facts::Facts;
-use crate::formula;
 
 /// Every cause, in the order of judging.
 pub fn all() -> &'static [Cause] {
@@ -73,11 +78,14 @@ pub fn all() -> &'static [Cause] {
         io_cap::CAUSE,
         io_latency::CAUSE,
         lock_database::CAUSE,
+        lock_runtime::CAUSE,
         lock_futex::CAUSE,
+        limit_pool::CAUSE,
         cpu_neighbour::CAUSE,
         cpu_saturated::CAUSE,
         cpu_imbalance::CAUSE,
         cpu_single_thread::CAUSE,
+        net_remote::CAUSE,
         net_loss::CAUSE,
         net_backlog::CAUSE,
         net_rtt::CAUSE,
@@ -103,17 +111,43 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Vec<(&'static Cause, Judgement)> {
             before: &judged,
         };
         let judgement = case.judge().map(bounded);
-        debug_assert!(
-            judgement
-                .iter()
-                .flat_map(|it| &it.evidence)
-                .all(|it| formula::holds(it, facts)),
-            "{}: a number is not what its formula gives: {judgement:?}",
+        let judgement = judgement.map(|it| as_sure_as_the_accounts(it, cause.kind, facts));
+        debug_assert_eq!(
+            unlike_its_formula(&judgement, facts),
+            None,
+            "{}: a number is not what its formula gives",
             cause.name
         );
         judged.push((cause, judgement));
     }
     judged
+}
+
+/// A number of the evidence that is not what its formula gives: what it is of, what is said, and what the formula gives.
+fn unlike_its_formula(
+    judgement: &Judgement,
+    facts: &Facts<'_>,
+) -> Option<(String, f64, Option<f64>)> {
+    let mut evidence = judgement.iter().flat_map(|it| &it.evidence);
+    let wrong = evidence.find(|it| !evaluator::holds(it, facts))?;
+    Some((
+        wrong.what.clone(),
+        wrong.value,
+        evaluator::value(wrong, facts),
+    ))
+}
+
+/// Nothing is measured where what threads did and what requests took are too far apart: whose time the rest was is not
+/// known. What broke was counted by itself.
+fn as_sure_as_the_accounts(finding: Finding, kind: Kind, facts: &Facts<'_>) -> Finding {
+    let is_measured = finding.confidence == Confidence::Measured;
+    if !(is_measured && kind != Kind::Failure && facts.accounts_disagree()) {
+        return finding;
+    }
+    Finding {
+        confidence: Confidence::Consistent,
+        ..finding
+    }
 }
 
 /// Keeps shares between 0 and 1, whatever a damaged recording holds.

@@ -1,11 +1,12 @@
 //! Connections or packets are refused because a queue is full.
 
-use model::{Confidence, Entity, Finding};
+use model::{Confidence, Entity, Finding, Formula, Whose};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::{machine, number};
 use super::family::Family;
 use crate::facts::Facts;
+use crate::formula;
 use crate::network::Drops;
 use crate::number_format::{count, percent, rate};
 use crate::thresholds::{RETRANSMITTED, Threshold};
@@ -40,6 +41,7 @@ struct FullQueue {
     entity: Entity,
     /// Refused connections or packets per second.
     refused: f64,
+    formula: Formula,
 }
 
 fn judge(case: &Case<'_>) -> Judgement {
@@ -77,6 +79,11 @@ fn full_queues(facts: &Facts<'_>) -> Vec<FullQueue> {
         column: "tcp.listen_overflows",
         entity: machine(facts),
         refused,
+        formula: per_second(
+            "tcp",
+            &["listen_overflows", "backlog_drops", "request_queue_drops"],
+            Whose::All,
+        ),
     });
     let cpus = network.softnet_drops.filter(matters);
     let cpus = cpus.map(|drops| FullQueue {
@@ -84,16 +91,22 @@ fn full_queues(facts: &Facts<'_>) -> Vec<FullQueue> {
         column: "softnet.dropped",
         entity: machine(facts),
         refused: drops.per_second,
+        formula: per_second("softnet", &["dropped"], Whose::All),
     });
     let interface = network.interface_drops.as_ref();
-    let interface = interface.filter(|(_, drops)| matters(drops));
-    let interface = interface.map(|(interface, drops)| FullQueue {
+    let interface = interface.filter(|(.., drops)| matters(drops));
+    let interface = interface.map(|(id, interface, drops)| FullQueue {
         what: format!("packets dropped by {}", interface.name),
         column: "network.rx_drops",
         entity: interface.clone(),
         refused: drops.per_second,
+        formula: per_second("network", &["rx_drops", "tx_drops"], formula::one(*id)),
     });
     [listening, cpus, interface].into_iter().flatten().collect()
+}
+
+fn per_second(table: &str, columns: &[&str], whose: Whose) -> Formula {
+    formula::alone(formula::rate(table, columns, whose))
 }
 
 fn present(case: &Case<'_>, queue: &FullQueue) -> Finding {
@@ -104,17 +117,18 @@ fn present(case: &Case<'_>, queue: &FullQueue) -> Finding {
         rate(queue.refused),
         at_most(facts)
     );
+    let refused = number(
+        facts,
+        (what, "per_second"),
+        queue.column,
+        &queue.entity,
+        queue.refused,
+        REFUSED.value,
+    );
     Finding {
         // At most: what nobody else accounts for.
         share: facts.signal.map(|_| facts.unexplained()),
-        evidence: vec![number(
-            facts,
-            (what, "per_second"),
-            queue.column,
-            &queue.entity,
-            queue.refused,
-            REFUSED.value,
-        )],
+        evidence: vec![refused.by(queue.formula.clone())],
         ..case.finding(&queue.entity, Confidence::Consistent, sentence)
     }
 }

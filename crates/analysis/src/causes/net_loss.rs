@@ -1,11 +1,12 @@
 //! Segments are lost on the way and must be sent again.
 
-use model::{Confidence, Finding};
+use model::{Confidence, Finding, Whose};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
-use super::evidence::{machine, share};
+use super::evidence::{machine, outside_target, share};
 use super::family::Family;
 use crate::facts::Facts;
+use crate::formula;
 use crate::number_format::{percent, rate};
 use crate::thresholds::{RETRANSMITTED, Threshold};
 
@@ -54,6 +55,17 @@ fn judge(case: &Case<'_>) -> Judgement {
             target.name
         ));
     }
+    let sent_again = match own.filter(|path| path.retransmitted.is_some()) {
+        Some(path) => {
+            let whose = Whose::Serving { role: path.role };
+            let of_path = |column| formula::growth("connection", &[column], whose);
+            formula::part(of_path("retransmitted_segments"), of_path("segments_out"))
+        }
+        None => {
+            let of_all = |column| formula::rate("tcp", &[column], Whose::All);
+            formula::part(of_all("retransmitted_segments"), of_all("out_segments"))
+        }
+    };
     let entity = own.map_or_else(|| machine(facts), |path| path.entity.clone());
     let sentence = format!(
         "The network loses data: {again}, and {cost} of {whole} was outside {}.",
@@ -69,15 +81,9 @@ fn judge(case: &Case<'_>) -> Judgement {
                 &entity,
                 lost,
                 RETRANSMITTED.value,
-            ),
-            share(
-                facts,
-                "outside the target",
-                "signal.latency_mean_ns",
-                &target.entity,
-                outside,
-                OUTSIDE.value,
-            ),
+            )
+            .by(sent_again),
+            outside_target(facts, &target.entity, outside, OUTSIDE.value),
         ],
         would_help: case.would_help(outside),
         ..case.finding(&entity, Confidence::Consistent, sentence)

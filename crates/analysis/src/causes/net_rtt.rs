@@ -1,12 +1,15 @@
 //! The way between generator and target is long.
 
-use model::{Confidence, Finding};
+use model::{Amount, Confidence, Evidence, Finding, Formula, Whose};
 
 use super::cause::{Case, Cause, Judgement, Kind, Upstream, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
+use super::formulas;
 use super::net_loss::over_tcp;
 use crate::bounds;
+use crate::formula;
+use crate::network::Path;
 use crate::number_format::{duration, percent};
 use crate::thresholds::Threshold;
 
@@ -59,16 +62,34 @@ fn judge(case: &Case<'_>) -> Judgement {
         "The network is the bottleneck: a round trip to {} takes {trip}, {cost} of {whole}.",
         target.name
     );
-    let mut would_help = case.would_help(part);
+    // What the sockets of both ends leave for the way may be less than a trip takes that TCP itself timed.
+    let mut would_help = case.would_help(path.rtt_ns / response_ns.max(1.0));
     would_help.push(bounds::more_clients(
         facts,
         "more clients: they wait for the way at the same time".to_owned(),
     ));
     let (what, column) = ("round trip", "connection.rtt_min_ns");
+    let evidence = Evidence {
+        formula: formulas::outside(facts).map(|outside| of_response(path, outside)),
+        ..share(facts, what, column, &path.entity, part, PART.value)
+    };
     Ok(Finding {
         share: Some(part),
-        evidence: vec![share(facts, what, column, &path.entity, part, PART.value)],
+        evidence: vec![evidence],
         would_help,
         ..case.finding(&path.entity, Confidence::Consistent, sentence)
     })
+}
+
+/// How the part of the response time is worked out that a round trip takes: at most what is outside.
+fn of_response(path: &Path, outside: Formula) -> Formula {
+    let trip = Amount::Weighed {
+        table: "connection".to_owned(),
+        column: "rtt_min_ns".to_owned(),
+        by: "segments_out".to_owned(),
+        whose: Whose::Serving { role: path.role },
+    };
+    let latency = formula::ratio(Amount::Requests, Amount::Completed);
+    let outside = formula::ratio(outside.of, outside.per);
+    formula::alone(formula::least([formula::ratio(trip, latency), outside]))
 }

@@ -65,7 +65,12 @@ fn asked(facts: &Facts<'_>, cause: &'static Cause, judgement: &Judgement) -> Opt
         return None;
     };
     let share = cause.family.room(facts).min(1.0);
-    (share > OPEN.value).then(|| Question {
+    // What is outside of its threads may be no more than wake-ups; other time that is not known may hold anything.
+    let counts = match cause.family {
+        Family::Outside => facts.beyond_wake_up(share),
+        _ => share,
+    };
+    (counts > OPEN.value).then(|| Question {
         cause: cause.name,
         family: cause.family,
         why: why.clone(),

@@ -8,7 +8,9 @@ use super::family::Family;
 use super::healthy::{self, EXPLAINED};
 use super::open::Question;
 use crate::facts::Facts;
+use crate::goals;
 use crate::number_format::percent;
+use crate::serving::Answering;
 use crate::subject::Subject;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -29,6 +31,9 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
+    if case.found(&["healthy"]).is_some() {
+        return absent("healthy was found");
+    }
     // A cause that nobody could judge has room in what is not accounted for: it comes first.
     if let Some(question) = healthy::open_question(case) {
         return Ok(Finding {
@@ -92,6 +97,13 @@ fn nothing_found(facts: &Facts<'_>) -> String {
     if facts.wait_unseen() {
         return format!("Undetermined: how long {name} waited for a CPU was not recorded.");
     }
+    if let Some(missed) = goals::unmet(&facts.goals) {
+        let on_cpu = percent(facts.share(LedgerClass::OnCpu));
+        return format!(
+            "Undetermined: {missed}. {name} waited for nothing that explains it; {on_cpu} of {} it was on a CPU.",
+            facts.whole()
+        );
+    }
     // Where enough is explained, what is outside is not what is missing.
     let enough = facts.explained() >= EXPLAINED.value;
     let items = account.items.iter();
@@ -125,6 +137,12 @@ fn unexplained(facts: &Facts<'_>, target: &Subject, item: &AccountItem) -> Strin
         format!(
             "Undetermined: {share} of {whole} was outside {name}, and the load generator explains little of it ({explained} is explained in all): think time, \
              the network, or locks that wait in epoll."
+        )
+    } else if item.class == LedgerClass::Futex && facts.scene.answering == Answering::Others {
+        format!(
+            "Undetermined: {share} of {whole} was {}, and that may be rest: the thread that reads a request is not the one that \
+             answers it, so a lock cannot be told from waiting for work.",
+            item.label
         )
     } else if item.share > 1.0 + facts.thresholds.gates.excess {
         format!(

@@ -1,22 +1,26 @@
 //! Measuring a scene: its threads, its accounts, and everything beside them.
 
-use model::{Account, LedgerClass, Meta, Role, Window};
+use model::{Account, GoalReport, LedgerClass, Meta, Role, Window};
 use sensors::thread_time::Holder;
 
 use super::{Facts, closed_loop};
 use crate::account::{Accounted, Accounting, Beside};
 use crate::coverage;
-use crate::cpus::{self, Machine, cpu_use, effective_busy, effective_cpus, machine};
+use crate::cpus::{self, Machine, cpu_use, effective_busy, effective_cpus, machine, usable};
+use crate::goals;
 use crate::in_line::Line;
 use crate::io;
 use crate::kernel_waits;
 use crate::memory;
 use crate::neighbours::{self, Holding};
 use crate::network;
+use crate::peers::Calls;
 use crate::pressure::pressure;
 use crate::quota::{quota, quota_seen};
 use crate::request_times::BothEnds;
+use crate::runtimes::Runtime;
 use crate::scene::Scene;
+use crate::serving::{Answering, Workers};
 use crate::sessions;
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
@@ -25,8 +29,10 @@ use crate::wait_events::name_waits;
 use crate::waits_for::{Ends, WaitsFor};
 use crate::workload_metrics::{self, Mean, Source};
 
-/// What was measured of a scene.
-pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a> {
+/// What was measured of a scene: the numbers that `diagnose` judges by.
+///
+/// With the window of its report they are those of its verdict.
+pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a> {
     let (timeline, meta, window) = (scene.timeline, scene.meta, scene.window);
     let signal = signal(scene);
     let effective_cpus = effective_cpus(scene);
@@ -38,29 +44,35 @@ pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> F
         line,
         threads,
         both_ends,
+        calls,
         others,
     } = accounts(scene, threads, signal.as_ref(), stolen);
     let (target, generator) = (threads.target, threads.generator);
     let cpu = cpu_use(scene, machine, target.as_ref(), generator.as_ref());
     let cores = cpus::cores(timeline, window);
+    let usable = usable(scene, &cores, effective_cpus);
     Facts {
-        culprit: neighbours::culprit(scene, cpu.rest_ns, queued_ns(target.as_ref())),
+        culprit: neighbours::culprit(scene, cpu.rest_ns, told_ns(target.as_ref())),
         quota: quota(scene, effective_cpus),
         quota_seen: quota_seen(scene),
         pressure: pressure(scene),
-        effective_busy: effective_busy(machine, &cores, (meta.cpus, effective_cpus)),
+        effective_busy: effective_busy(machine, &usable, effective_cpus < meta.cpus),
         kernel_part: cpus::kernel_part(scene),
         memory: memory::memory(scene),
         io: io::io(scene),
         kept: kernel_waits::kept(scene),
         network: network::network(timeline, window),
+        calls,
+        runtime: Runtime::of(scene),
         sessions: sessions::sessions(timeline, window),
         empty_bins: empty_bins(scene),
         on_windows: on_windows(scene),
         ends: threads.ends,
+        workers: workers(scene),
         behind_busiest: threads.behind_busiest,
         slices: threads.slices,
         floor: thresholds.floors.share,
+        goals: goals(scene),
         at_sockets: scene.roles.source.is_at_target(),
         scene,
         timeline,
@@ -76,6 +88,7 @@ pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> F
         others,
         stolen,
         cores,
+        usable,
         machine,
         cpu,
         effective_cpus,
@@ -85,6 +98,12 @@ pub(crate) fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> F
 /// How long the target waited for CPUs that the background had, as far as that was told, ns.
 fn queued_ns(target: Option<&Subject>) -> f64 {
     target.map_or(0.0, |it| it.ledger.queued_behind(Holder::Background))
+}
+
+/// The same where it was reported for most of its waits; 0 elsewhere.
+fn told_ns(target: Option<&Subject>) -> f64 {
+    let told = target.filter(|it| it.serving_ledger.held(Holder::Background).is_some());
+    queued_ns(told)
 }
 
 /// Intervals of the workload's in which nothing was completed.
@@ -109,6 +128,7 @@ struct Accounts {
     line: Line,
     threads: Threads,
     both_ends: Option<BothEnds>,
+    calls: Option<Calls>,
     others: Vec<Holding>,
 }
 
@@ -129,6 +149,7 @@ fn accounts(
         both_ends,
         at_generator: scene.roles.source.is_at_generator(),
     };
+    let calls = Calls::of(timeline, meta, window);
     let others = neighbours::holders(scene, queued_ns(threads.target.as_ref()));
     let accounted = threads.target.as_ref().and_then(|target| {
         let accounting = Accounting {
@@ -137,6 +158,7 @@ fn accounts(
             signal,
             clients: closed_loop(meta),
             window,
+            calls: calls.as_ref(),
             others: &others,
             stolen,
         };
@@ -156,8 +178,31 @@ fn accounts(
         line,
         threads,
         both_ends,
+        calls,
         others,
     }
+}
+
+/// The user's goals beside the latency of the window.
+fn goals(scene: &Scene<'_>) -> Vec<GoalReport> {
+    let goals = &scene.meta.plan.goals;
+    if goals.is_empty() {
+        return Vec::new();
+    }
+    let bins = &scene.roles.bins;
+    // A tool's closing report is of the whole run, and no part of it is known.
+    if bins.is_empty() {
+        return goals::judged(goals, &[]);
+    }
+    let signals = workload_metrics::report(scene.timeline, bins, scene.meta, scene.window);
+    goals::judged(goals, &signals)
+}
+
+/// The target's threads that answer requests, where each is known to answer what it reads.
+fn workers(scene: &Scene<'_>) -> Option<Workers> {
+    let is_known = scene.answering == Answering::Itself;
+    let serving = &scene.roles.target.serving;
+    is_known.then(|| Workers::of(scene.timeline, serving, scene.window))?
 }
 
 /// Throughput and latency over the window, where they are known.

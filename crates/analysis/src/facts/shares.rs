@@ -2,14 +2,17 @@
 
 use model::LedgerClass;
 
-use super::Facts;
+use super::{Calls, Facts};
+use crate::account::{MAY_BE_REST, waits};
 use crate::request_times::BothEnds;
+use crate::stats::ratio;
 use crate::subject::Subject;
-use crate::thresholds::{CPUS_BUSY, QUEUEING_LAG};
+use crate::thresholds::{AT_WORK, CPUS_BUSY, IDLE, QUEUEING_LAG};
+use crate::wake_ups::part_of_wake_up;
 
 impl Facts<'_> {
-    /// Part of the response time (or busy time) that went to a class.
-    pub(crate) fn share(&self, class: LedgerClass) -> f64 {
+    /// Part of the response time (or busy time) that went to a class; 0 where none did.
+    pub fn share(&self, class: LedgerClass) -> f64 {
         let items = self.account.iter().flat_map(|account| &account.items);
         items
             .filter(|item| item.class == class)
@@ -18,7 +21,7 @@ impl Facts<'_> {
     }
 
     /// Part of the response time (or busy time) that went to several classes.
-    pub(crate) fn share_of(&self, classes: &[LedgerClass]) -> f64 {
+    pub fn share_of(&self, classes: &[LedgerClass]) -> f64 {
         classes.iter().map(|class| self.share(*class)).sum()
     }
 
@@ -35,12 +38,19 @@ impl Facts<'_> {
 
     /// Part of the response time that is outside of the target; `None` where it was taken at the target's
     /// own sockets, and not at its clients' beside it.
-    pub(crate) fn outside(&self) -> Option<f64> {
+    pub fn outside(&self) -> Option<f64> {
         if self.at_sockets {
             self.both_ends.map(BothEnds::outside)
         } else {
             Some(self.elsewhere())
         }
+    }
+
+    /// What the target's calls to its peers took, as part of the response time, whatever room its threads leave for it.
+    pub(crate) fn uncut_calls(&self) -> f64 {
+        let whole_ns = self.account.as_ref().map_or(0, |it| it.total_ns) as f64;
+        let calls_ns = self.calls.as_ref().map_or(0.0, Calls::ns);
+        ratio(calls_ns, whole_ns).unwrap_or(0.0)
     }
 
     /// Whether most of what no thread of the target accounts for was in line at its sockets.
@@ -50,23 +60,34 @@ impl Facts<'_> {
 
     /// Requests in progress that no thread of the target, no schedule and no work of the generator
     /// accounts for, as part of all. What is in line at the target's sockets has come to it: its own threads, busy
-    /// with others, account for that, and the generator for nothing.
+    /// with others, account for that, and the generator for nothing. At either end being woken for a request, and for
+    /// its answer, takes a time that needs no account.
     pub(crate) fn unexplained(&self) -> f64 {
-        self.line.left() + self.elsewhere() * idle(self.generator.as_ref())
+        let elsewhere = self.elsewhere() * idle(self.generator.as_ref());
+        self.beyond_wake_up(self.line.left()) + self.beyond_wake_up(elsewhere)
     }
 
-    /// Part of the response time that is accounted for: the target's own, the schedule's, and as much of
+    /// Part of the response time that is accounted for: the target's own, its calls', the schedule's, and as much of
     /// what is outside as the generator's threads were busy or waiting for a CPU.
-    pub(crate) fn explained(&self) -> f64 {
+    pub fn explained(&self) -> f64 {
         1.0 - self.unexplained()
     }
 
     /// Whether the target had so little to do that nothing it waits for matters, as far as is known.
     pub(crate) fn is_idle(&self) -> bool {
-        /// Threads that had work for less of their lives than this were idle.
-        const IDLE: f64 = 0.01;
         let worked = self.target.as_ref().and_then(Subject::worked);
-        self.signal.is_none() && worked.is_some_and(|worked| worked < IDLE)
+        let had_no_work = self.signal.is_none() && worked.is_some_and(|worked| worked < IDLE.value);
+        had_no_work || self.hardly_asked().is_some()
+    }
+
+    /// Requests in progress on average, where these were next to none and the target's threads did as little beside:
+    /// of so few milliseconds everything is a large part. A worker that a request for its metrics reaches now and then
+    /// is not idle.
+    pub(crate) fn hardly_asked(&self) -> Option<f64> {
+        let work = waits().into_iter().chain([LedgerClass::OnCpu]);
+        let work: Vec<LedgerClass> = work.filter(|it| !MAY_BE_REST.contains(it)).collect();
+        let requests = self.in_flight().filter(|it| *it < IDLE.value)?;
+        (self.at_a_time(self.share_of(&work)) < AT_WORK.value).then_some(requests)
     }
 
     /// Part of the response time that is in line for a thread of the target's which has no time left.
@@ -77,6 +98,11 @@ impl Facts<'_> {
     /// Part of the response time that is outside of the target and not in line at its sockets.
     fn elsewhere(&self) -> f64 {
         self.share(LedgerClass::Outside) - self.line.left()
+    }
+
+    /// Whether the two accounts of server time, that of threads and that of requests, are too far apart.
+    pub(crate) fn accounts_disagree(&self) -> bool {
+        self.signal.is_some() && self.inside() > 1.0 + self.thresholds.gates.disagree
     }
 
     /// Whether the target's threads spent more time in what may be requests than requests took: then
@@ -90,8 +116,8 @@ impl Facts<'_> {
         self.share(LedgerClass::Futex) > 0.0 && self.inside() > 1.0
     }
 
-    /// What the target's own threads account for, as part of the response time (or busy time).
-    fn inside(&self) -> f64 {
+    /// What the target's own threads and its calls to peers account for, as part of the response time (or busy time).
+    pub(crate) fn inside(&self) -> f64 {
         let items = self.account.iter().flat_map(|account| &account.items);
         items
             .filter(|it| !matches!(it.class, LedgerClass::Outside | LedgerClass::Lag))
@@ -128,6 +154,50 @@ impl Facts<'_> {
         let generator = self.generator.as_ref();
         let waiting = generator.map_or(0.0, |generator| generator.active.1);
         self.elsewhere() * waiting
+    }
+
+    /// The same with the line behind these threads: who stands in it waits for whatever they are in.
+    pub(crate) fn generator_line(&self) -> f64 {
+        let (on_cpu, waiting) = self.generator.as_ref().map_or((0.0, 0.0), |it| it.active);
+        self.elsewhere() * ratio(waiting, on_cpu + waiting).unwrap_or(0.0)
+    }
+
+    /// CPUs that the target may use which nobody did, on average; 0 where that is not known.
+    pub(crate) fn idle_cpus(&self) -> f64 {
+        let idle = self.effective_busy.map_or(0.0, |busy| 1.0 - busy);
+        f64::from(self.effective_cpus) * idle
+    }
+
+    /// How much room the CPUs have for who is woken: 1 well below the busy ones, 0 well above.
+    fn room(&self) -> f64 {
+        const BAND: f64 = 0.10;
+        let busy = self.effective_busy.unwrap_or(1.0);
+        (0.5 + (CPUS_BUSY.value - busy) / BAND).clamp(0.0, 1.0)
+    }
+
+    /// The part of a subject's waits for a CPU that need no cause: no longer than a wake-up takes, on CPUs that have room.
+    fn woken(&self, subject: Option<&Subject>) -> f64 {
+        let subject = subject.filter(|_| self.signal.is_some());
+        subject.map_or(0.0, |it| it.cpu_waits.woken * self.room())
+    }
+
+    /// The part of the target's waits for a CPU that need a cause.
+    pub(crate) fn needs_cause(&self) -> f64 {
+        1.0 - self.woken(self.target.as_ref())
+    }
+
+    /// As `wait_in_service`, without what is no longer than a wake-up takes.
+    pub(crate) fn wait_beyond_wake_ups(&self) -> f64 {
+        let own = self.share(LedgerClass::CpuWait) * self.needs_cause();
+        let generator = self.generator_wait() * (1.0 - self.woken(self.generator.as_ref()));
+        ratio(own + generator, self.service_part()).unwrap_or(0.0)
+    }
+
+    /// What of a part of the response time that nobody accounts for is more than one wake-up.
+    pub(crate) fn beyond_wake_up(&self, share: f64) -> f64 {
+        let response_ns = self.signal.and_then(|signal| signal.latency_ns);
+        let woken = response_ns.map_or(0.0, |ns| part_of_wake_up(share * ns));
+        share * (1.0 - woken * self.room())
     }
 
     /// The part of the response time that was lag, where a rate is met on full CPUs by letting

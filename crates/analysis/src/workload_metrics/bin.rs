@@ -45,21 +45,21 @@ pub(crate) fn whole_bins(bins: &[Bin], window: Window) -> Window {
 
 /// Throughput and latency over a window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Mean {
+pub struct Mean {
     /// Operations per second.
-    pub(crate) throughput: f64,
+    pub throughput: f64,
     /// Mean over operations, ns; `None` when nothing was completed.
-    pub(crate) latency_ns: Option<f64>,
+    pub latency_ns: Option<f64>,
     /// Mean lag behind the schedule, ns; part of the latency.
-    pub(crate) lag_ns: Option<f64>,
+    pub lag_ns: Option<f64>,
     /// From the first bin to the last.
-    pub(crate) span: Window,
+    pub span: Window,
     /// Operations completed in it; where bins are missing inside, the others speak for them.
-    pub(crate) completed: f64,
+    pub completed: f64,
     /// Their response times added up, ns.
-    pub(crate) response_ns: f64,
+    pub response_ns: f64,
     /// Their lag added up, ns.
-    pub(crate) lag_total_ns: f64,
+    pub lag_total_ns: f64,
 }
 
 /// The mean over the bins inside `window`, weighted by operations; `None` without bins.

@@ -30,7 +30,7 @@ fn no_target() {
         gate.no_target: no server was found behind loadgen.
     "#]]
     .assert_eq(&changed(|run| {
-        run.meta.no_target = Some("no server was found behind loadgen.".to_owned());
+        run.meta.no_target = Some("no server was found behind loadgen.".into());
     }));
 }
 
@@ -44,7 +44,7 @@ fn cut_off_or_ended_badly() {
         let workload = run.meta.workload.as_mut().expect("a workload");
         let outcome = workload.outcome.as_mut().expect("it ended");
         outcome.exit = exit;
-        outcome.remarks = vec!["client 3 aborted".to_owned()];
+        outcome.remarks = vec!["client 3 aborted".into()];
         outcome.summary = Some(Summary {
             complete,
             ..Summary::default()
@@ -106,7 +106,7 @@ fn a_warm_up_longer_than_what_is_left() {
 fn no_pressure() {
     let gap = |reason| Gap {
         table: "pressure".to_owned(),
-        what: String::new(),
+        what: "".into(),
         window: None,
         reason,
     };
@@ -116,7 +116,7 @@ fn no_pressure() {
     .assert_eq(&changed(|run| {
         run.timeline
             .gaps
-            .push(gap(GapReason::Unsupported("boot with psi=1".to_owned())));
+            .push(gap(GapReason::Unsupported("boot with psi=1".into())));
     }));
     expect![[""]].assert_eq(&changed(|run| {
         run.timeline.gaps.push(gap(GapReason::Overrun))
@@ -136,9 +136,9 @@ fn what_the_machine_withheld_points_to_the_doctor() {
         let mut run = drawn(SATURATED);
         run.timeline.gaps.push(Gap {
             table: table.to_owned(),
-            what: what.to_owned(),
+            what: what.to_owned().into(),
             window: None,
-            reason: GapReason::Denied("run as root".to_owned()),
+            reason: GapReason::Denied("run as root".into()),
         });
         let not_collected = run.diagnose().verdict.not_collected;
         not_collected
@@ -170,13 +170,13 @@ fn rows_that_the_disk_did_not_take() {
         let start = run.timeline.window.start;
         run.timeline.gaps.push(Gap {
             table: "*".to_owned(),
-            what: String::new(),
+            what: "".into(),
             window: Some(model::Window::new(
                 start + 7_000_000_000,
                 start + 9_400_000_000,
             )),
             reason: GapReason::Unwritten(
-                "No space left on device (os error 28): 512 rows".to_owned(),
+                "No space left on device (os error 28): 512 rows".into(),
             ),
         });
     }));
@@ -186,7 +186,7 @@ fn rows_that_the_disk_did_not_take() {
 fn rows_that_the_recorder_had_no_room_for() {
     let gap = |table: &str, what: &str, count| Gap {
         table: table.to_owned(),
-        what: what.to_owned(),
+        what: what.to_owned().into(),
         window: None,
         reason: GapReason::Dropped(count),
     };
@@ -210,9 +210,9 @@ fn rows_that_the_recorder_had_no_room_for() {
 fn what_could_not_be_read() {
     let gap = |table: &str, text: &str| Gap {
         table: table.to_owned(),
-        what: String::new(),
+        what: "".into(),
         window: None,
-        reason: GapReason::Malformed(text.to_owned()),
+        reason: GapReason::Malformed(text.to_owned().into()),
     };
     expect![[r#"
         gate.unread: not everything could be read: thread.arrow was read up to byte 0: it is empty; meta.json: its checksum does not fit; tcp: no number
@@ -233,7 +233,7 @@ fn periods_that_were_stretched() {
         caveats(&drawn(&format!("{SATURATED}{lanes}")))
     };
     expect![[r#"
-        gate.stretched: to keep recording cheap, from 5 s on other processes and groups were read up to 5 times less often; from 9 s on the target's threads were read every 500 ms at last, not every 100 ms: what lasts shorter is seen less well
+        gate.stretched: to keep recording cheap, from 5 s on other processes and groups were read up to 5 times less often; from 9 s on the target's threads were read every 500 ms by then, not every 100 ms: what lasts shorter is seen less well
     "#]].assert_eq(&with("11111111225555555555", "11112455555555555555"));
     expect![[r#"
         gate.stretched: to keep recording cheap, from 5 s on other processes and groups were read up to 2 times less often: what lasts shorter is seen less well
@@ -299,7 +299,7 @@ fn laws_that_are_broken() {
     // Ten threads are busy for more than the requests took: some of it was not for these requests.
     let more = SATURATED.to_owned() + "ms 55555555555555555555\n";
     expect![[r#"
-        gate.law: the parts of the response time add up to 120 %: some of it was not spent on these requests
+        gate.law: the parts of the response time add up to 120 %: some of it was not spent on these requests, and nothing is called measured
     "#]].assert_eq(&caveats(&drawn(
         &SATURATED.replace("clients 10", "clients 5"),
     )));

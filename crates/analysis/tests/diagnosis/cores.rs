@@ -3,7 +3,7 @@
 use expect_test::expect;
 use model::Confidence;
 
-use crate::drawing::{answers, drawn, listed, told, with};
+use crate::drawing::{answers, drawn, listed, said, told, with};
 use crate::saturated::SATURATED;
 
 /// One thread of eight does the work of all; of four CPUs one and a half are busy.
@@ -75,12 +75,13 @@ pub fn kernel() -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table: changes and their answers")]
 fn a_single_thread_leads_and_what_speaks_against_it() {
     let report = drawn(SINGLE).diagnose();
     expect![[r#"
         cpu.single_thread | thread thread | measured | 0.912
         One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy.
-        helps: the work of thread spread over 4 CPUs: at most +233 %
+        helps: the work of thread spread over 4 CPUs: +122 % to +779 % by CPU law
         not: more clients, a machine with more CPUs, faster disk, more memory
         wrong if: run with twice the clients: if throughput grows, this is wrong
     "#]].assert_eq(&told(&report));
@@ -184,7 +185,7 @@ fn other_threads_that_wait_for_the_single_one_make_it_surer() {
     expect![[r#"
         cpu.single_thread | thread thread | measured | 0.921
         One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy, and 5.00 other threads at a time waited for it.
-        helps: the work of thread spread over 4 CPUs: at most +233 %
+        helps: the work of thread spread over 4 CPUs: +42 % to +390 % by CPU law
         not: more clients, a machine with more CPUs, faster disk, more memory
         wrong if: run with twice the clients: if throughput grows, this is wrong
     "#]].assert_eq(&told(&drawn(&with(SINGLE, &handed)).diagnose()));
@@ -244,7 +245,7 @@ fn imbalance_leads_and_what_speaks_against_it() {
     expect![[r#"
         cpu.imbalance | cpu cpu0 | consistent | 0.500 (0.500 to 0.500)
         The CPUs are used unevenly: cpu0 was 100 % busy while cpu2 was 10 % busy, and 50 % of each request was server waiting for a CPU.
-        helps: threads and interrupts of cpu0 spread over all CPUs: at most +100 %
+        helps: threads and interrupts of cpu0 spread over all CPUs: +31 % to +376 % by waits removed, closed loop
         not: more clients, a machine with more CPUs, faster disk, more memory
         wrong if: look where its threads may run: taskset -acp PID; cat /proc/interrupts
     "#]].assert_eq(&told(&drawn(IMBALANCE).diagnose()));
@@ -307,7 +308,7 @@ fn steal_leads_and_what_speaks_against_it() {
     expect![[r#"
         cpu.steal | machine machine | consistent | 0.270
         The hypervisor takes the CPU away: 30 % of the CPUs was stolen while they were 70 % busy, and that is about 27 % of each request.
-        helps: a machine with CPUs of its own: at most +37 %
+        helps: a machine with CPUs of its own: +0 % to +41 % by CPU law
         not: more clients, faster disk, more memory
         wrong if: run again at another hour, or on a dedicated machine: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -436,4 +437,32 @@ fn time_in_the_kernel_adds_to_full_cpus() {
           headline: cpu.saturated
     "#]]
     .assert_eq(&answers(&kernel(), "cpu.kernel", &changes));
+}
+
+#[test]
+fn imbalance_is_judged_by_the_cpus_that_the_target_may_use() {
+    let changes = [
+        ("two that are alike", "cpus 4 clients 4 allowed 2 which 2,3"),
+        (
+            "the full one and another",
+            "cpus 4 clients 4 allowed 2 which 0,3",
+        ),
+    ];
+    expect![[r#"
+        two that are alike
+          absent: the fullest CPU was 10 % busy, the emptiest 10 %
+          headline: undetermined
+        the full one and another
+          present: The CPUs are used unevenly: cpu0 was 100 % busy while cpu3 was 10 % busy, and 50 % of each request was server waiting for a CPU.
+    "#]]
+    .assert_eq(&answers(IMBALANCE, "cpu.imbalance", &changes));
+}
+
+#[test]
+fn imbalance_is_absent_where_who_waits_is_on_another_cpu() {
+    let elsewhere = format!("{IMBALANCE}    thread.cpu *10 22222222222222222222\n");
+    expect!["absent: those who waited for a CPU were on others than cpu0: 0 of the wait was there"]
+        .assert_eq(&said(&drawn(&elsewhere).diagnose(), "cpu.imbalance"));
+    let there = format!("{IMBALANCE}    thread.cpu *10 00000000000000000000\n");
+    expect!["present: The CPUs are used unevenly: cpu0 was 100 % busy while cpu2 was 10 % busy, and 50 % of each request was server waiting for a CPU."].assert_eq(&said(&drawn(&there).diagnose(), "cpu.imbalance"));
 }

@@ -6,8 +6,8 @@ use model::Answer;
 
 use crate::drawing::{drawn, with};
 use crate::{
-    cache, clients, cores, disk, healthy, load, locks, memory, neighbour, network, quota,
-    saturated, thread_times,
+    cache, clients, cores, disk, healthy, load, locks, memory, neighbour, network, pools, quota,
+    remote, runtimes, saturated, thread_times,
 };
 
 /// Causes with a drawing of each, some with several.
@@ -39,8 +39,13 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("io.cap", disk::cap()),
         ("io.latency", own(disk::LATENCY)),
         ("lock.database", own(locks::DATABASE)),
+        ("lock.runtime", own(runtimes::RUNTIME)),
         ("lock.futex", own(locks::FUTEX)),
         ("lock.futex", thread_times::locked()),
+        ("limit.pool", own(pools::POOL)),
+        ("limit.pool", pools::of_connections()),
+        ("limit.pool", pools::of_loops()),
+        ("limit.pool", own(pools::POOLER)),
         ("cpu.neighbour", own(neighbour::NEIGHBOUR)),
         (
             "cpu.neighbour",
@@ -51,6 +56,8 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("cpu.saturated", thread_times::saturated()),
         ("cpu.imbalance", own(cores::IMBALANCE)),
         ("cpu.single_thread", own(cores::SINGLE)),
+        ("net.remote", own(remote::REMOTE)),
+        ("net.remote", remote::far()),
         ("net.loss", network::loss()),
         ("net.backlog", network::backlog()),
         ("net.rtt", own(network::RTT)),
@@ -81,4 +88,35 @@ fn every_cause_is_present_in_its_drawing() {
     }
     let all = analysis::causes().iter().map(|cause| cause.name.to_owned());
     assert_eq!(present, all.collect());
+}
+
+/// Columns of numbers that are no function of columns over the window: the page names the source.
+const SOURCES: [&str; 6] = [
+    // The first third of the window against the last.
+    "disk.read_bytes",
+    // The spread between seconds.
+    "disk.reads + writes",
+    // Counted by who named whom, look by look.
+    "mysql_session.blocked_by",
+    "session.blocked_by",
+    // What the workload said, without times.
+    "workload.outcome.complaints",
+    // Over the waits that one thread ended, pool by pool.
+    "wakeup.wait_ns",
+];
+
+#[test]
+fn every_number_has_its_formula() {
+    for (cause, text) in drawings() {
+        let report = drawn(&text).diagnose();
+        let all = report.verdict.findings.iter().flat_map(|it| &it.evidence);
+        for number in all.filter(|it| it.formula.is_none()) {
+            let column = number.column.as_str();
+            assert!(
+                SOURCES.contains(&column),
+                "{cause}: {} ({column})",
+                number.what
+            );
+        }
+    }
 }

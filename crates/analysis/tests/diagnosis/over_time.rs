@@ -205,5 +205,5 @@ fn the_table_names_every_class_of_a_thread() {
     let last = LedgerClass::ALL[THREAD_CLASSES..]
         .iter()
         .map(|class| class.word());
-    assert_eq!(last.collect::<Vec<_>>(), ["outside", "lag"]);
+    assert_eq!(last.collect::<Vec<_>>(), ["outside", "lag", "remote"]);
 }

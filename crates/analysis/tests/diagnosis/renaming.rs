@@ -81,7 +81,7 @@ fn rename(run: &Drawn, names: &[String]) -> Drawn {
     for target in &mut meta.targets {
         target.name = names.next();
         target.unit = names.next();
-        target.found_by = names.next();
+        target.found_by = names.next().into();
     }
     if let Some(workload) = &mut meta.workload {
         workload.name = names.next();

@@ -3,9 +3,9 @@
 use expect_test::expect;
 use model::{
     Confidence, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, LedgerClass, Provenance,
-    Quality, Report, Role, Signal, Table, Timestamp,
+    Quality, ReadEvery, Report, Role, Signal, Table, Timestamp,
 };
-use sensors::request::{CALLS, REQUESTS, bound_ns};
+use sensors::request::{CALLS, PEER_CALLS, REQUESTS, bound_ns};
 
 use crate::drawing::{Drawn, drawn, headline, said, told};
 use crate::healthy::HEALTHY;
@@ -18,13 +18,25 @@ use crate::quota::LIMITED;
 fn asked(each_tenth: impl Fn(i64) -> (i64, i64)) -> Drawn {
     let alone = HEALTHY.replace("clients 1", "clients 1  adapter none");
     let mut drawn = drawn(&alone.replace("tps       22222222222222222222", ""));
-    add_requests(&mut drawn, (&REQUESTS, Role::Target), each_tenth);
+    add_requests(&mut drawn, &REQUESTS, Role::Target, each_tenth);
+    no_calls(&mut drawn);
     drawn
 }
 
-fn add_requests(
+/// Calls to peers were counted, and there were none.
+fn no_calls(drawn: &mut Drawn) {
+    let every = ReadEvery {
+        near_ns: 100_000_000,
+        rest_ns: 100_000_000,
+    };
+    let periods = &mut drawn.meta.plan.periods;
+    periods.insert(PEER_CALLS.name.to_string(), every);
+}
+
+pub fn add_requests(
     drawn: &mut Drawn,
-    (table, role): (&'static Table, Role),
+    table: &'static Table,
+    role: Role,
     each_tenth: impl Fn(i64) -> (i64, i64),
 ) {
     let connection = EntityId(9_999 - role as u32);
@@ -154,8 +166,8 @@ fn derived(called_us: i64) -> Drawn {
     let mut drawn = drawn(HEALTHY);
     let workload = drawn.meta.workload.as_mut().expect("a workload");
     workload.latency = Provenance::Derived;
-    add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (40, 2_000));
-    add_requests(&mut drawn, (&CALLS, Role::Generator), |_| (40, called_us));
+    add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (40, 2_000));
+    add_requests(&mut drawn, &CALLS, Role::Generator, |_| (40, called_us));
     drawn
 }
 
@@ -208,11 +220,28 @@ fn of_pipelined_requests_no_rate_is_told() {
 }
 
 #[test]
+fn of_a_workload_without_intervals_the_kernel_knows_the_throughput_too() {
+    // pgbench without --progress: clients and throughput at its end are all that it says.
+    let mut quiet = drawn(HEALTHY);
+    quiet.timeline.remove("signal");
+    let workload = quiet.meta.workload.as_mut().expect("one is drawn");
+    workload.latency = Provenance::Derived;
+    workload.load.rate_unit = "tps".to_owned();
+    add_requests(&mut quiet, &REQUESTS, Role::Target, |_| (20, 45_000));
+    let report = quiet.diagnose();
+    let mean = |name| signal(&report, name).and_then(|it| it.mean);
+    assert_eq!(mean("throughput"), Some(200.0));
+    assert_eq!(mean("latency"), Some(45e6));
+    let counted = signal(&report, "throughput").map(|it| it.provenance);
+    assert_eq!(counted, Some(Provenance::Kernel));
+}
+
+#[test]
 fn what_requests_take_at_either_end_is_said_where_they_are_the_same() {
     let said = |called: i64| {
         let mut drawn = drawn(&format!("{HEALTHY}    genwait   11111111111111111111\n"));
-        add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (200, 180));
-        add_requests(&mut drawn, (&CALLS, Role::Generator), |_| (called, 250));
+        add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (200, 180));
+        add_requests(&mut drawn, &CALLS, Role::Generator, |_| (called, 250));
         let account = drawn.diagnose().verdict.account.expect("there is one");
         let outside = account.items.last().map(|it| it.note.clone());
         outside.expect("something is outside")
@@ -229,9 +258,9 @@ fn what_requests_take_at_either_end_is_said_where_they_are_the_same() {
 fn by_sockets(called: Option<i64>) -> Report {
     let alone = CLIENT.replace("clients 8", "clients 8  adapter none");
     let mut drawn = drawn(&without_signal(&alone));
-    add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (200, 200));
+    add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (200, 200));
     if let Some(called) = called {
-        add_requests(&mut drawn, (&CALLS, Role::Generator), |_| (200, called));
+        add_requests(&mut drawn, &CALLS, Role::Generator, |_| (200, called));
     }
     drawn.diagnose()
 }
@@ -268,7 +297,7 @@ fn what_is_in_line_waits_for_what_its_server_waits_for() {
             "run x1    33333333333333333333",
         );
     let mut drawn = drawn(&one);
-    add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (100, 13_000));
+    add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (100, 13_000));
     let report = drawn.diagnose();
     let mut text = told(&report);
     for item in &report.verdict.account.as_ref().expect("a target").items {
@@ -278,9 +307,9 @@ fn what_is_in_line_waits_for_what_its_server_waits_for() {
     expect![[r#"
         cpu.quota | cgroup limited | measured | 0.605 (0.605 to 0.605)
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 60 % of each request was server held back by it, while the machine was 70 % idle.
-        helps: a quota of 1.1 CPUs: at most +153 % (on the CPUs that this machine has)
+        helps: a quota of 1.3 CPUs: +57 % to +219 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 1.1 CPUs: if throughput stays the same, this is wrong
+        wrong if: raise the quota of /limited to 1.3 CPUs: if throughput stays the same, this is wrong
         60 % server: throttled by a CPU quota Estimated (56 % in line at server's sockets, 4.6 % in its threads)
         30 % server: on CPU Estimated (28 % in line at server's sockets, 2.3 % in its threads)
         9 % queued at server's sockets Estimated (loadgen's 1 thread: on CPU for 10 % of its time)
@@ -295,7 +324,7 @@ fn a_wait_that_is_mostly_in_line_is_estimated_and_not_measured() {
         .replace("run x4 ", "run x1 ");
     let counted = "    thread_time.queued_rest_ns *1e9 66666666666666666666\n";
     let mut drawn = drawn(&(one + counted));
-    add_requests(&mut drawn, (&REQUESTS, Role::Target), |_| (100, 13_000));
+    add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (100, 13_000));
     let report = drawn.diagnose();
     let finding = headline(&report);
     expect!["cpu.neighbour"].assert_eq(&finding.cause);

@@ -134,10 +134,12 @@ fn targets() -> impl Strategy<Value = Vec<Target>> {
         name: String::new(),
         unit: String::new(),
         version: None,
-        found_by: String::new(),
+        found_by: "".into(),
         connections: u32::MAX,
         cpus_allowed: cpus,
+        allowed: (0..cpus.unwrap_or(0).min(3)).collect(),
         found_at,
+        machine_unit: None,
     });
     prop::collection::vec(one, 0..4)
 }
@@ -179,11 +181,12 @@ pub fn assert_sane(report: &Report) {
             assert!((0.0..=1.0).contains(&share), "{} {share}", finding.cause);
         }
         for remedy in &finding.would_help {
-            assert!(
-                remedy
-                    .gain
-                    .is_none_or(|gain| gain.is_finite() && gain >= 0.0)
-            );
+            let Some((gain, ends)) = remedy.gain.zip(remedy.gain_interval) else {
+                assert!(remedy.gain.is_none() && remedy.gain_model.is_empty());
+                continue;
+            };
+            assert!(0.0 <= ends.low && ends.low <= gain && gain <= ends.high);
+            assert!(ends.high.is_finite() && !remedy.gain_model.is_empty());
         }
         for evidence in &finding.evidence {
             assert!(

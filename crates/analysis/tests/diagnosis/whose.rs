@@ -28,8 +28,8 @@ fn the_disk_is_the_one_that_the_targets_group_uses() {
     expect![[r#"
         io.latency | disk vda | consistent | 0.900 (0.900 to 0.900)
         The disk is the bottleneck: vda took 1.89 ms per operation, and 90 % of each request was server waiting for it.
-        helps: a disk that answers faster: at most +900 %
-        helps: what is read kept in memory: at most +900 %
+        helps: a disk that answers faster: +353 % to +1150 % by CPU law
+        helps: what is read kept in memory: +353 % to +1150 % by CPU law
         not: more CPUs
         wrong if: run again on data that fit in memory: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&drawn(&two_disks()).diagnose()));
@@ -209,7 +209,7 @@ fn a_limit_of_the_group_is_why_its_programs_search_for_memory() {
     expect![[r#"
         memory.limit | cgroup server | consistent | 0.900 (0.900 to 0.900)
         A memory limit is the bottleneck: /server filled 100 % of it, and 90 % of each request was server direct reclaim.
-        helps: a higher memory limit for server (now 858 MiB): at most +900 %
+        helps: a higher memory limit for server (now 858 MiB): not known (CPU time that reclaim takes goes too, and is not counted apart)
         not: more memory in the machine with the same limit, more CPUs, faster disk
         wrong if: double the memory limit of /server: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&drawn(&anonymous).diagnose()));

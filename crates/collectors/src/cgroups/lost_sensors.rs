@@ -2,7 +2,7 @@
 //! disabled (`cgroup.pressure`). The gap is reported when its end is known; a sensor that works again is read
 //! on.
 
-use model::{EntityId, GapReason, Timestamp, Window};
+use model::{EntityId, EntityKind, GapReason, Part, Timestamp, Window};
 
 use crate::gaps::Gaps;
 use crate::output::Recorded;
@@ -28,7 +28,8 @@ impl Lost {
     pub(super) fn find(
         &self,
         hierarchies: &Hierarchies,
-        (path, group): (&str, EntityId),
+        path: &str,
+        group: EntityId,
         now: Timestamp,
         gaps: &mut Gaps,
     ) -> Option<Probe> {
@@ -46,6 +47,7 @@ impl Lost {
     pub(super) fn report(&self, path: &str, now: Timestamp, gaps: &mut Gaps) {
         let window = Window::new(self.since, now);
         let table = &self.recorded.sensor.table.name;
-        gaps.report_interval(table, path, window, GapReason::Vanished);
+        let group = Part::name(EntityKind::Cgroup, path);
+        gaps.report_interval(table, group, window, GapReason::Vanished);
     }
 }

@@ -17,7 +17,7 @@ use group_walk::{MOST_GROUPS, walk};
 use kernel::hierarchies::{Hierarchies, Mount};
 use kernel::open_file::OpenFile;
 use lost_sensors::Lost;
-use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
+use model::{Entity, EntityId, EntityKind, GapReason, Part, Timestamp, sentence};
 
 struct Group {
     entity: EntityId,
@@ -41,7 +41,7 @@ impl Group {
     ) {
         let Self { probes, lost, .. } = self;
         lost.retain(|lost| {
-            let found = lost.find(hierarchies, (path, self.entity), now, gaps);
+            let found = lost.find(hierarchies, path, self.entity, now, gaps);
             let stays = found.is_none();
             probes.extend(found);
             stays
@@ -308,9 +308,13 @@ fn report_pressure_off(hierarchies: &Hierarchies, path: &str, gaps: &mut Gaps) {
     let switch = std::fs::read(folder.join("cgroup.pressure"));
     if switch.is_ok_and(|state| state.trim_ascii() == b"0") {
         // No command to copy: the group's owner chose its name, so it must not reach a shell.
-        let sentence =
-            format!("pressure of {path} is switched off: write 1 into its cgroup.pressure");
-        gaps.report("cgroup_pressure", path, GapReason::Unsupported(sentence));
+        let group = Part::name(EntityKind::Cgroup, path);
+        let sentence = sentence!(
+            "pressure of {} is switched off: write 1 into its cgroup.pressure",
+            group.clone()
+        );
+        let reason = GapReason::Unsupported(sentence);
+        gaps.report("cgroup_pressure", group, reason);
     }
 }
 

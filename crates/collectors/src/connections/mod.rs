@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
+use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, sentence};
 use sensors::{CONNECTION, TcpReading};
 
 use crate::collector::Collector;
@@ -123,7 +123,7 @@ impl Connections {
         if self.elsewhere {
             let sentence =
                 "connections are not seen through another root: record on the machine itself";
-            let reason = GapReason::Unsupported(sentence.to_owned());
+            let reason = GapReason::Unsupported(sentence.into());
             out.gaps.report(&CONNECTION.name, "", reason);
         }
         let Some(proc) = self.proc.as_ref().filter(|_| now >= self.next_dump) else {
@@ -155,14 +155,20 @@ impl Connections {
             ..
         } = self;
         let Output { tables, gaps, .. } = out;
-        let buffer = &mut tables[*table];
+        let mut dump = Dump {
+            sockets,
+            buffer: &mut tables[*table],
+            now,
+            number: *looks,
+        };
         let mut room = true;
         let complete = namespaces.dump(gaps, |namespace, reading| {
-            room &= take(sockets, buffer, (now, *looks), (namespace, reading));
+            room &= dump.take(namespace, reading);
         });
         if !room {
-            let sentence = format!(
-                "of more than {MOST_SOCKETS} TCP sockets the later ones are not looked at, and connections among them not seen"
+            let sentence = sentence!(
+                "of more than {} TCP sockets the later ones are not looked at, and connections among them not seen",
+                MOST_SOCKETS
             );
             gaps.report(&CONNECTION.name, "", GapReason::Unsupported(sentence));
         }
@@ -200,7 +206,7 @@ impl Connections {
             if seen == Err(Refused::Denied) {
                 let sentence = "connections of measured processes are not seen: run as root, or as \
                                 the user who owns them";
-                let reason = GapReason::Denied(sentence.to_owned());
+                let reason = GapReason::Denied(sentence.into());
                 out.gaps.report(&CONNECTION.name, "", reason);
             }
         }
@@ -230,9 +236,9 @@ impl Connections {
         // Reported again only when it has doubled, because gaps are never removed.
         if beyond > 2 * self.beyond_reported {
             self.beyond_reported = beyond;
-            let what = format!("beyond the first {MOST} connections");
+            let what = sentence!("beyond the first {} connections", MOST);
             let reason = GapReason::Dropped(beyond);
-            out.gaps.report(&CONNECTION.name, &what, reason);
+            out.gaps.report(&CONNECTION.name, what, reason);
         }
         self.followed - before
     }
@@ -285,40 +291,51 @@ impl Socket {
     }
 }
 
-/// Takes in one socket of a dump; false if there was no room for a new one.
-fn take(
-    sockets: &mut HashMap<u64, Socket>,
-    buffer: &mut TableBuffer,
-    (now, look): (Timestamp, u64),
-    (namespace, reading): (u64, &TcpReading),
-) -> bool {
-    // No process holds it: not accepted yet, or closed and lingering.
-    if reading.inode == 0 {
-        return true;
+/// A dump that is taken in.
+struct Dump<'a> {
+    sockets: &'a mut HashMap<u64, Socket>,
+    buffer: &'a mut TableBuffer,
+    now: Timestamp,
+    number: u64,
+}
+
+impl Dump<'_> {
+    /// Takes in one socket; false if there was no room for a new one.
+    fn take(&mut self, namespace: u64, reading: &TcpReading) -> bool {
+        let Self {
+            sockets,
+            buffer,
+            now,
+            number,
+        } = self;
+        // No process holds it: not accepted yet, or closed and lingering.
+        if reading.inode == 0 {
+            return true;
+        }
+        if sockets.len() >= MOST_SOCKETS && !sockets.contains_key(&reading.inode) {
+            return false;
+        }
+        let socket = sockets.entry(reading.inode).or_insert_with(|| Socket {
+            cookie: reading.cookie,
+            namespace,
+            local: reading.local,
+            peer: reading.peer,
+            last_dump: *number,
+            state: State::Unknown(0),
+        });
+        // The inode was reused for another socket: the old one has to be swept first.
+        if socket.cookie != reading.cookie {
+            return true;
+        }
+        socket.last_dump = *number;
+        if let State::Followed(last, taken) = &mut socket.state
+            && taken != number
+        {
+            *taken = *number;
+            last.take(*now, &reading.values, buffer);
+        }
+        true
     }
-    if sockets.len() >= MOST_SOCKETS && !sockets.contains_key(&reading.inode) {
-        return false;
-    }
-    let socket = sockets.entry(reading.inode).or_insert_with(|| Socket {
-        cookie: reading.cookie,
-        namespace,
-        local: reading.local,
-        peer: reading.peer,
-        last_dump: look,
-        state: State::Unknown(0),
-    });
-    // The inode was reused for another socket: the old one has to be swept first.
-    if socket.cookie != reading.cookie {
-        return true;
-    }
-    socket.last_dump = look;
-    if let State::Followed(last, taken) = &mut socket.state
-        && *taken != look
-    {
-        *taken = look;
-        last.take(now, &reading.values, buffer);
-    }
-    true
 }
 
 /// Notes a holder. If several processes hold the socket (inherited by fork), the lowest descendant counts: a

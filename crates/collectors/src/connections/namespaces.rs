@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use model::{EntityId, GapReason};
+use model::{EntityId, GapReason, Part, sentence};
 use rustix::io::Errno;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use sensors::{CONNECTION, TcpReading, parse_tcp};
@@ -93,19 +93,19 @@ impl Namespaces {
                 home.inode = proc.namespace_of(pid).unwrap_or(own);
             }
             let inode = home.inode;
-            self.inhabit(proc, (pid, inode), own, gaps);
+            self.inhabit(proc, pid, inode, own, gaps);
         }
         self.homes.retain(|_, home| home.tracked);
         self.list.retain(|namespace| namespace.inhabited);
     }
 
-    fn inhabit(&mut self, proc: &Proc, (pid, inode): (u32, u64), own: u64, gaps: &mut Gaps) {
+    fn inhabit(&mut self, proc: &Proc, pid: u32, inode: u64, own: u64, gaps: &mut Gaps) {
         if let Some(known) = self.list.iter_mut().find(|known| known.inode == inode) {
             known.inhabited = true;
             return;
         }
         if self.list.len() >= MOST {
-            let sentence = format!("only the first {MOST} network namespaces are looked into");
+            let sentence = sentence!("only the first {} network namespaces are looked into", MOST);
             gaps.report(&CONNECTION.name, "", GapReason::Unsupported(sentence));
             return;
         }
@@ -205,18 +205,21 @@ fn enter(namespace: &impl AsFd) -> Result<(), Errno> {
 fn report_refusal(errno: Errno, gaps: &mut Gaps) {
     let reason = match errno {
         Errno::PERM | Errno::ACCESS => GapReason::Denied(
-            "connections in another network namespace are not seen: run as root".to_owned(),
+            "connections in another network namespace are not seen: run as root".into(),
         ),
         Errno::NOENT | Errno::OPNOTSUPP | Errno::PROTONOSUPPORT | Errno::AFNOSUPPORT => {
             GapReason::Unsupported(
                 "this kernel does not report TCP connections: it needs CONFIG_INET_DIAG, as a module \
                  perhaps (modprobe tcp_diag)"
-                    .to_owned(),
+                    .into(),
             )
         }
         // The process has exited.
         Errno::SRCH => return,
-        errno => GapReason::Malformed(format!("the kernel's answer about TCP connections: {errno}")),
+        errno => GapReason::Malformed(sentence!(
+            "the kernel's answer about TCP connections: {}",
+            Part::error(errno.raw_os_error())
+        )),
     };
     gaps.report(&CONNECTION.name, "", reason);
 }
@@ -236,7 +239,7 @@ mod tests {
         let proc = Proc::open(Path::new("/proc")).expect("/proc is readable");
         let (mut namespaces, mut gaps) = (Namespaces::default(), Gaps::default());
         let (own, other) = (1, 2);
-        namespaces.inhabit(&proc, (gone, other), own, &mut gaps);
+        namespaces.inhabit(&proc, gone, other, own, &mut gaps);
         assert!(namespaces.list.is_empty());
         assert_eq!(gaps.take_fresh().count(), 0);
     }

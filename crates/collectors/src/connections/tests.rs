@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
 
 use model::{EntityEvent, Role, Rows};
 
@@ -50,12 +49,7 @@ impl Seen {
 }
 
 fn sampler() -> (Sampler, std::sync::mpsc::Sender<Command>) {
-    let settings = Settings {
-        root: PathBuf::from("/"),
-        harden: false,
-        traces_all: false,
-        workload: None,
-    };
+    let settings = Settings::default();
     let environment = kernel::environment(&settings.root);
     let (sampler, commands, _) = Sampler::new(&settings, &environment).expect("/proc is readable");
     (sampler, commands)
@@ -136,14 +130,15 @@ fn more_sockets_than_can_be_remembered_are_left_out() {
         peer: local,
         values: [0; 15],
     };
+    let mut dump = Dump {
+        sockets: &mut sockets,
+        buffer: &mut buffer,
+        now: Timestamp::default(),
+        number: 1,
+    };
     let mut room = |inode| {
         (reading.cookie, reading.inode) = (inode, inode);
-        take(
-            &mut sockets,
-            &mut buffer,
-            (Timestamp::default(), 1),
-            (0, &reading),
-        )
+        dump.take(0, &reading)
     };
     let most = MOST_SOCKETS as u64;
     assert!((1..=most).all(&mut room));
@@ -169,6 +164,7 @@ impl Elsewhere {
         let mut command = std::process::Command::new("unshare");
         command.args(["--net", "sh", "-c", Self::CONNECT]);
         command.stdout(std::process::Stdio::piped());
+        kernel::signal_at_parents_end(&mut command, rustix::process::Signal::KILL);
         let mut child = command.spawn().ok()?;
         let mut answer = [0; 9];
         let result = child.stdout.as_mut().map(|out| out.read_exact(&mut answer));

@@ -19,6 +19,8 @@ const SLICE_NS: f64 = 750.0;
 const REQUEST_NS: f64 = 400.0;
 /// Share of the CPUs up to which the programs stay attached.
 const MOST_SHARE: f64 = 0.02;
+/// So long after the programs were not attached in time it is looked again, ns.
+const AGAIN_NS: i64 = 20_000_000;
 /// Average share that they take with a duty cycle.
 const SHARE: f64 = 0.005;
 /// Length of an on-window, ns: uniform between the two. 100 ms, the period of CPU quotas and of many timers,
@@ -83,6 +85,11 @@ enum State {
     Off {
         until: Option<Timestamp>,
     },
+    /// The off-window is over, and the programs are on their way to their hooks; whether they are there is asked again
+    /// then.
+    Beginning {
+        again: Timestamp,
+    },
 }
 
 /// Decides when on-windows begin and end.
@@ -135,7 +142,8 @@ impl DutyCycle {
     pub(crate) fn times_requests(&mut self) -> bool {
         match self.state {
             State::Always(_) => return true,
-            State::On { .. } => self.timing_ticks = 0,
+            // In what is left of the off-window they would be attached to be detached at once.
+            State::On { .. } | State::Beginning { .. } => self.timing_ticks = 0,
             State::Off { .. } if self.timing_ticks > 0 => self.timing_ticks -= 1,
             State::Off { .. } => {
                 if self.draw() < TIMING_BEGINS {
@@ -152,6 +160,7 @@ impl DutyCycle {
             State::Always(_) => None,
             State::On { until } => Some(until),
             State::Off { until } => until,
+            State::Beginning { again } => Some(again),
         }
     }
 
@@ -182,7 +191,8 @@ impl DutyCycle {
             State::Off { until } if until.is_some_and(|until| until <= now) && !last => {
                 Action::Attach
             }
-            State::Off { .. } => Action::Idle,
+            State::Beginning { again } if again <= now && !last => Action::Attach,
+            State::Off { .. } | State::Beginning { .. } => Action::Idle,
         }
     }
 
@@ -202,6 +212,12 @@ impl DutyCycle {
             until: Some(at + off_ns.min(MOST_OFF_NS) as i64),
         };
         self.since = at;
+    }
+
+    /// The programs are not attached yet: the on-window begins later.
+    pub(crate) fn put_off(&mut self, now: Timestamp) {
+        let again = now + AGAIN_NS;
+        self.state = State::Beginning { again };
     }
 
     /// The programs count again since `at`; `counts` are those from before.
@@ -252,7 +268,7 @@ impl DutyCycle {
     /// Attached time so far, ns.
     pub(crate) fn on_ns(&self, now: Timestamp) -> i64 {
         match self.state {
-            State::Off { .. } => self.on_ns,
+            State::Off { .. } | State::Beginning { .. } => self.on_ns,
             State::Always(_) | State::On { .. } => self.on_ns + now.ns_since(self.since).max(0),
         }
     }
@@ -386,6 +402,29 @@ mod tests {
         let actions = load.ticks(250, 1_000.0);
         assert!(actions.contains(&Action::Idle), "not at once");
         assert!(actions[200..].iter().all(|it| *it == Action::Checkpoint));
+    }
+
+    #[test]
+    fn while_the_programs_are_on_their_way_to_their_hooks_no_requests_are_timed() {
+        let mut load = Load::new();
+        load.ticks(100, 200_000.0);
+        while load.is_on {
+            load.tick(200_000.0);
+        }
+        let on_ns = load.cycle.on_ns(load.now);
+        let mut now = load.now;
+        for _ in 0..100 {
+            load.cycle.put_off(now);
+            assert!(!load.cycle.times_requests());
+            let again = load.cycle.edge().expect("it is asked again");
+            assert_eq!(load.cycle.tick(again - 1, load.counts, false), Action::Idle);
+            assert_eq!(load.cycle.tick(again, load.counts, true), Action::Idle);
+            assert_eq!(load.cycle.tick(again, load.counts, false), Action::Attach);
+            now = again;
+        }
+        assert_eq!(load.cycle.on_ns(now), on_ns);
+        load.cycle.attached(now, load.counts);
+        assert!(load.cycle.on_ns(now + TICK) > on_ns);
     }
 
     #[test]

@@ -37,7 +37,8 @@ struct Events {
 /// Opens it with the programs that are available.
 pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
     let thread_times = opening.program("thread_time", ThreadTimeCollector::load);
-    let requests = opening.program("requests", RequestCollector::load);
+    let beside = thread_times.as_ref().map(ThreadTimeCollector::programs);
+    let requests = opening.program("requests", |out| RequestCollector::load(out, beside));
     if thread_times.is_none() && requests.is_none() {
         return None;
     }
@@ -60,6 +61,7 @@ impl Collector for Events {
         if let Some(requests) = &mut self.requests {
             requests.begin_timing(now);
         }
+        self.share_reads();
     }
 
     fn discover(&mut self, scan: Scan, now: Timestamp, scene: &mut Scene, out: &mut Output) {
@@ -181,7 +183,16 @@ impl Events {
             requests.look_at_open();
         }
         requests.sample(tick.stamp(), &scene.processes, out);
-        requests.time(now, self.duty_cycle.times_requests(), &mut out.gaps)
+        let is_edge = requests.time(now, self.duty_cycle.times_requests(), &mut out.gaps);
+        self.share_reads();
+        is_edge
+    }
+
+    /// Has thread times tell sleeps inside requests from others while reads are seen.
+    fn share_reads(&mut self) {
+        if let (Some(thread_times), Some(requests)) = (&mut self.thread_times, &self.requests) {
+            thread_times.see_reads(requests.reads_seen());
+        }
     }
 
     fn end_on_window(&mut self, scene: &Scene, out: &mut Output) {
@@ -202,12 +213,18 @@ impl Events {
 
     fn begin_on_window(&mut self, scene: &mut Scene, out: &mut Output) {
         // With both kinds of programs attached a request takes longer.
-        if let Some(requests) = &mut self.requests {
-            requests.time(boottime(), false, &mut out.gaps);
-        }
-        // Attaching takes a millisecond; counting begins once all programs are attached.
-        if let Some(thread_times) = &mut self.thread_times {
-            thread_times.attach(&mut out.gaps);
+        let now = boottime();
+        let requests = self.requests.as_mut();
+        let is_edge = requests.is_some_and(|it| it.time(now, false, &mut out.gaps));
+        self.share_reads();
+        // Attaching takes a millisecond, on full CPUs far longer; counting begins once all programs are attached.
+        let thread_times = self.thread_times.as_mut();
+        if !thread_times.is_none_or(|it| it.attach(&mut out.gaps)) {
+            if is_edge {
+                self.note_coverage(now, out);
+            }
+            self.duty_cycle.put_off(now);
+            return;
         }
         let at = boottime();
         if let Some(thread_times) = &mut self.thread_times {

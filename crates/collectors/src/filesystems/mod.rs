@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use model::{Entity, EntityKind, GapReason, Timestamp};
+use model::{Entity, EntityKind, GapReason, Part, Timestamp};
 use rustix::fs::{CWD, Mode, OFlags, readlinkat_raw};
 use rustix::path::DecInt;
 
@@ -144,7 +144,7 @@ impl Filesystems {
         path.push(DecInt::new(pid));
         *left -= 1;
         let info = Mountinfo::default();
-        self.track_working_directory((pid, &info), &mut path, now, out);
+        self.track_working_directory(pid, &info, &mut path, now, out);
         path.push("fd");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         if let Ok(list) = rustix::fs::open(&path, flags, Mode::empty()) {
@@ -159,7 +159,7 @@ impl Filesystems {
                     {
                         self.known_mounts.push(mount);
                         let on = |text: &str| mounts::by_number(text, mount);
-                        self.track((pid, &info), on, now, out);
+                        self.track(pid, &info, on, now, out);
                     }
                     path.pop();
                 }
@@ -171,7 +171,8 @@ impl Filesystems {
     /// Takes in the filesystem of a process's working directory; `process` is its folder in /proc.
     fn track_working_directory(
         &mut self,
-        process_mounts: (u32, &Mountinfo),
+        pid: u32,
+        info: &Mountinfo,
         process: &mut PathBuf,
         now: Timestamp,
         out: &mut Output,
@@ -189,13 +190,14 @@ impl Filesystems {
         self.folders.insert(self.text.clone());
         let cwd = self.text.split(|byte| *byte == 0).nth(1);
         let cwd = String::from_utf8_lossy(cwd.unwrap_or_default()).into_owned();
-        self.track(process_mounts, |text| mounts::of_path(text, &cwd), now, out);
+        self.track(pid, info, |text| mounts::of_path(text, &cwd), now, out);
     }
 
     /// Takes in the filesystem that `on` selects from a process's mounts.
     fn track(
         &mut self,
-        (pid, info): (u32, &Mountinfo),
+        pid: u32,
+        info: &Mountinfo,
         on: impl Fn(&str) -> Option<Mount>,
         now: Timestamp,
         out: &mut Output,
@@ -214,8 +216,8 @@ impl Filesystems {
             let what = "room on filesystems of other machines and of programs (FUSE) is not looked at, since asking could block";
             out.gaps.report(
                 &sensors::FILESYSTEM.name,
-                &mount.point,
-                GapReason::Unsupported(what.to_owned()),
+                Part::name(EntityKind::Filesystem, &mount.point),
+                GapReason::Unsupported(what.into()),
             );
             return;
         }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use model::{GapReason, MISSING, Table, Timestamp, Window};
+use model::{EntityKind, GapReason, MISSING, Part, Table, Timestamp, Window, sentence};
 use sensors::stall::{CGROUP_STALL, STALL, of_machine};
 
 use crate::cgroups::Cgroups;
@@ -72,7 +72,8 @@ impl Monitored {
         if let Some(since) = self.lost.filter(|_| self.series.was_seen()) {
             let window = Window::new(since, until);
             for table in [&CGROUP_STALL, sensors::pressure::CGROUP.table] {
-                gaps.report_interval(&table.name, &self.path, window, GapReason::Vanished);
+                let group = Part::name(EntityKind::Cgroup, &*self.path);
+                gaps.report_interval(&table.name, group, window, GapReason::Vanished);
             }
         }
     }
@@ -105,7 +106,7 @@ fn series(
 
 /// Reports a failed reading.
 fn report_failed(table: &Table, refusal: &Refusal, gaps: &mut Gaps) {
-    let why = format!("a program in the kernel was not run: {refusal}");
+    let why = sentence!("a program in the kernel was not run: {}", refusal);
     gaps.report(&table.name, "", GapReason::Unsupported(why));
 }
 

@@ -7,6 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use model::EntityId;
+use rustix::process::Signal;
+
 use super::*;
 use kernel::clock::boottime;
 use kernel::hierarchies::Hierarchies;
@@ -32,6 +35,7 @@ impl Loaded {
         let command = format!("echo $$ > {}/cgroup.procs; {script}", self.folder.display());
         let mut shell = Command::new("sh");
         shell.args(["-c", &command]).stdout(Stdio::null());
+        kernel::signal_at_parents_end(&mut shell, Signal::KILL);
         self.children.push(shell.spawn().expect("sh is there"));
     }
 }
@@ -158,62 +162,71 @@ fn pressure_agrees_with_the_kernels_under_any_load() {
     }
 }
 
+impl Loaded {
+    /// Its path from the root of the hierarchy.
+    fn path(&self) -> String {
+        let name = self.folder.file_name().and_then(|it| it.to_str());
+        format!("/{}", name.expect("a plain name"))
+    }
+
+    fn track(&self, cgroups: &mut Cgroups, out: &mut Output) -> EntityId {
+        let path = self.path();
+        let entity = cgroups.ensure(&path, boottime(), out);
+        cgroups.mark_tracked(std::iter::once(&path), &mut out.gaps);
+        entity
+    }
+
+    fn switch_pressure(&self, to: &str) {
+        std::fs::write(self.folder.join("cgroup.pressure"), to).expect("root may switch it");
+    }
+}
+
+/// Groups of the machine, and where those of v2 are.
+fn groups_of_the_machine() -> (Cgroups, PathBuf) {
+    let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
+    let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
+    let mount = hierarchies.v2.clone().expect("there is a v2 hierarchy");
+    (Cgroups::new(hierarchies, Vec::new()), mount.point)
+}
+
+fn read_three_times(stalls: &mut Stalls, cgroups: &Cgroups, out: &mut Output) {
+    for _ in 0..3 {
+        sleep(Duration::from_millis(30));
+        let now = boottime();
+        stalls.follow(now, cgroups, &mut out.gaps);
+        stalls.read(now, cgroups, out);
+        stalls.take_folds(now, cgroups, out);
+    }
+}
+
 #[test]
 fn disabled_pressure_is_a_gap_and_resumes_afterwards() {
     let Some((mut stalls, mut out)) = loaded() else {
         return;
     };
-    let mounts = std::fs::read("/proc/self/mountinfo").expect("it can be read");
-    let hierarchies = Hierarchies::from_mountinfo(&mounts, Path::new("/"));
-    let mount = hierarchies.v2.clone().expect("there is a v2 hierarchy");
-    let mut group = Loaded::new(&mount.point, "off");
+    let (mut cgroups, mount) = groups_of_the_machine();
+    let mut group = Loaded::new(&mount, "off");
     group.run(BURN);
-    let name = group.folder.file_name().and_then(|it| it.to_str());
-    let path = format!("/{}", name.expect("a plain name"));
-    let mut cgroups = Cgroups::new(hierarchies, Vec::new());
-    let entity = cgroups.ensure(&path, boottime(), &mut out);
-    cgroups.mark_tracked(std::iter::once(&path), &mut out.gaps);
-    let off = Loaded::new(&mount.point, "always-off");
-    std::fs::write(off.folder.join("cgroup.pressure"), "0").expect("root may switch it");
-    let name = off.folder.file_name().and_then(|it| it.to_str());
-    let off_path = format!("/{}", name.expect("a plain name"));
-    let never = cgroups.ensure(&off_path, boottime(), &mut out);
-    cgroups.mark_tracked(std::iter::once(&off_path), &mut out.gaps);
+    let entity = group.track(&mut cgroups, &mut out);
     for switch in ["1", "0", "1"] {
-        std::fs::write(group.folder.join("cgroup.pressure"), switch).expect("root may switch it");
-        for _ in 0..3 {
-            sleep(Duration::from_millis(30));
-            let now = boottime();
-            stalls.follow(now, &cgroups, &mut out.gaps);
-            stalls.read(now, &cgroups, &mut out);
-            stalls.take_folds(now, &cgroups, &mut out);
-        }
+        group.switch_pressure(switch);
+        read_three_times(&mut stalls, &cgroups, &mut out);
     }
     stalls.end(&mut out);
     let reported: Vec<_> = out.gaps.take_fresh().collect();
-    let (off, reported): (Vec<_>, Vec<_>) =
-        reported.into_iter().partition(|gap| gap.what == off_path);
-    assert!(matches!(&off[..], [gap] if gap.window.is_none()), "{off:?}");
     let reasons: Vec<_> = reported.iter().map(|gap| &gap.reason).collect();
     assert!(
         matches!(reasons[..], [GapReason::Unsupported(why), GapReason::Vanished, GapReason::Vanished]
-            if why.contains("switched off")),
+            if why.to_string().contains("switched off")),
         "{reported:?}"
     );
     let window = reported[1].window.expect("it is over");
-    let rows: Vec<_> = out.tables[stalls.groups.density].rows.iter().collect();
-    assert!(rows.iter().any(|(time, ..)| *time >= window.end));
-    assert!(
-        rows.iter()
-            .all(|(time, ..)| !(window.start < *time && *time < window.end))
-    );
-    let stalled: Vec<_> = out.tables[stalls.groups.pressure].rows.iter().collect();
-    let mut all = rows.iter().chain(&stalled);
-    assert!(!all.any(|(_, whose, _)| *whose == never));
-    let of_group: Vec<_> = stalled
-        .iter()
-        .filter(|(_, whose, _)| *whose == entity)
-        .collect();
+    let mut rows = out.tables[stalls.groups.density].rows.iter();
+    assert!(rows.any(|(time, ..)| time >= window.end));
+    let mut rows = out.tables[stalls.groups.density].rows.iter();
+    assert!(rows.all(|(time, ..)| !(window.start < time && time < window.end)));
+    let stalled = out.tables[stalls.groups.pressure].rows.iter();
+    let of_group: Vec<_> = stalled.filter(|(_, whose, _)| *whose == entity).collect();
     let (first, last) = (of_group[0].2[0], of_group[of_group.len() - 1].2[0]);
     let lasted = of_group[of_group.len() - 1].0.ns_since(of_group[0].0);
     assert!((0..=lasted).contains(&(last - first)), "{of_group:?}");
@@ -221,6 +234,27 @@ fn disabled_pressure_is_a_gap_and_resumes_afterwards() {
         of_group.is_sorted_by_key(|(time, ..)| *time),
         "{of_group:?}"
     );
+}
+
+#[test]
+fn a_group_whose_pressure_is_off_throughout_has_a_gap_and_no_rows() {
+    let Some((mut stalls, mut out)) = loaded() else {
+        return;
+    };
+    let (mut cgroups, mount) = groups_of_the_machine();
+    let group = Loaded::new(&mount, "always-off");
+    group.switch_pressure("0");
+    let never = group.track(&mut cgroups, &mut out);
+    read_three_times(&mut stalls, &cgroups, &mut out);
+    stalls.end(&mut out);
+    let reported: Vec<_> = out.gaps.take_fresh().collect();
+    assert!(
+        matches!(&reported[..], [gap] if gap.what == *group.path() && gap.window.is_none()),
+        "{reported:?}"
+    );
+    let tables = [stalls.groups.density, stalls.groups.pressure];
+    let mut all = tables.iter().flat_map(|it| out.tables[*it].rows.iter());
+    assert!(!all.any(|(_, whose, _)| whose == never));
 }
 
 #[test]

@@ -2,13 +2,18 @@
 
 use std::path::Path;
 
-use model::GapReason;
-use sensors::{Place, Sensor};
+use model::{GapReason, Sentence, sentence};
+use sensors::{MemoryWord, Place, Sensor};
 
 use super::missing::report_missing;
-use super::{Probe, Scratch, Source};
+use super::source::Source;
+use super::{Probe, Scratch};
 use crate::gaps::Gaps;
 use kernel::remote_memory::{MemoryCell, Refusal, RemoteMemory};
+
+fn exports_none(value: &MemoryWord) -> Sentence {
+    sentence!("this {} exports no {}", value.program, value.pointer)
+}
 
 impl Scratch {
     /// Reports values of a sensor whose place in memory was never found.
@@ -18,9 +23,9 @@ impl Scratch {
                 continue;
             };
             if self.remote_memory.unplaced().any(|other| other == value) {
-                let what = format!(
-                    "this {} exports no {}, and no two idle processes were met that tell where the word is",
-                    value.program, value.pointer
+                let what = sentence!(
+                    "{}, and no two idle processes were met that tell where the word is",
+                    exports_none(value)
                 );
                 gaps.report(
                     &sensor.table.name,
@@ -52,12 +57,11 @@ impl Probe {
                     report_missing(sensor, index, errno, gaps);
                 }
                 Err(Refusal::Hidden) => {
-                    let what = format!("this {} exports no {}", value.program, value.pointer);
-                    let reason = GapReason::Unsupported(what);
+                    let reason = GapReason::Unsupported(exports_none(value));
                     gaps.report(table, source.path, reason);
                 }
                 Err(Refusal::Unasked) => {
-                    let what = format!(
+                    let what = sentence!(
                         "the program of this {} is on a filesystem of another machine or of a program (FUSE), which is not asked, since asking could block",
                         value.program
                     );
@@ -70,12 +74,6 @@ impl Probe {
 
     /// The value in the process's memory, if it has one.
     pub(crate) fn memory_cell(&self) -> Option<&MemoryCell> {
-        self.sources
-            .iter()
-            .flatten()
-            .find_map(|source| match source {
-                Source::File(_) => None,
-                Source::Memory(cell) => Some(cell),
-            })
+        self.sources.iter().flatten().find_map(Source::memory_cell)
     }
 }

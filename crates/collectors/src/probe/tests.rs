@@ -1,7 +1,8 @@
 //! A probe on files that the test writes.
 
-use sensors::Facts;
+use sensors::{Facts, Sensor};
 
+use super::series::MOST_PARTS;
 use super::*;
 use model::{Entity, EntityKind};
 
@@ -32,7 +33,7 @@ fn interfaces_of_ever_new_names_take_no_more_and_more_memory() {
         std::fs::write(file.path(), text).expect("written");
         probe.sample(at(1 + number), &mut scratch, &mut out);
     }
-    assert!(probe.parts.len() <= MOST_PARTS);
+    assert!(probe.series.parts.len() <= MOST_PARTS);
     let events = out.registry.take_events().unwrap_or_default();
     let ended = events
         .iter()

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use model::Timestamp;
 
 use super::meter::{Identity, Meter};
-use super::{DueRoles, Process, Processes, end, rename};
+use super::roles::DueRoles;
+use super::{Newcomer, Process, Processes, end, rename};
 use crate::output::{Output, Recorded};
 use crate::probe::Scratch;
 use crate::registry::Registry;
@@ -42,7 +43,10 @@ impl Processes {
             if let Some(mut former) = by_pid.remove(&counts.pid) {
                 end(&mut former, now, out);
             }
-            newcomers.push((counts.pid, Some(Identity::of(&counts))));
+            newcomers.push(Newcomer {
+                pid: counts.pid,
+                identity: Some(Identity::of(&counts)),
+            });
         }
         if !walk.is_whole {
             return;
@@ -70,11 +74,13 @@ impl Processes {
 
     /// Some machines hide their first process from BPF programs. Such processes are read from /proc.
     pub(super) fn add_hidden(&mut self, mut pids: HashSet<u32>) {
-        for (walked, _) in &self.newcomers {
-            pids.remove(walked);
+        for walked in &self.newcomers {
+            pids.remove(&walked.pid);
         }
-        self.newcomers
-            .extend(pids.into_iter().map(|pid| (pid, None)));
+        self.newcomers.extend(pids.into_iter().map(|pid| Newcomer {
+            pid,
+            identity: None,
+        }));
     }
 
     /// Takes in the walk's processes that are due, and removes those that it no longer has: an exit changes

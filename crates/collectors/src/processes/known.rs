@@ -5,11 +5,21 @@ use std::io::Write as _;
 use model::{EntityId, Role};
 use rustix::fs::{Mode, OFlags, openat};
 
+use super::roles::is_tracked;
 use super::walk::Walk;
-use super::{Processes, TITLE_BYTES, is_tracked};
+use super::{Processes, TITLE_BYTES};
 use crate::processes::thread::Threads;
 use kernel::open_file::OpenFile;
 use kernel::remote_memory::MemoryCell;
+
+/// A process of target, generator or dependencies.
+pub(crate) struct TrackedProcess<'a> {
+    pub(crate) pid: u32,
+    pub(crate) entity: EntityId,
+    pub(crate) role: Role,
+    /// Where it shows the event that it waits for, if it is known to do so.
+    pub(crate) wait_event: Option<&'a MemoryCell>,
+}
 
 impl Processes {
     /// Pids of target and dependency processes.
@@ -36,15 +46,15 @@ impl Processes {
         is_tracked(process.role).then_some(process.entity)
     }
 
-    /// Pid, entity, role and wait event of every tracked process.
-    pub(crate) fn tracked_roles(
-        &self,
-    ) -> impl Iterator<Item = (u32, EntityId, Role, Option<&MemoryCell>)> {
+    /// Every tracked process.
+    pub(crate) fn tracked_roles(&self) -> impl Iterator<Item = TrackedProcess<'_>> {
         let tracked = self.by_pid.iter();
         let tracked = tracked.filter(|(_, process)| is_tracked(process.role));
-        tracked.map(|(pid, process)| {
-            let cell = process.threads.as_ref().and_then(Threads::memory_cell);
-            (*pid, process.entity, process.role, cell)
+        tracked.map(|(pid, process)| TrackedProcess {
+            pid: *pid,
+            entity: process.entity,
+            role: process.role,
+            wait_event: process.threads.as_ref().and_then(Threads::memory_cell),
         })
     }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use model::{EntityId, EntityRecord, Timestamp, name_of};
 
-use super::{Processes, is_tracked};
+use super::Processes;
+use super::roles::is_tracked;
 use crate::cgroups::Cgroups;
 use crate::output::Output;
 use crate::probe::Scratch;

@@ -3,6 +3,7 @@
 use tempfile::TempDir;
 
 use super::*;
+use crate::cgroups::Cgroups;
 use kernel::hierarchies::Hierarchies;
 
 struct Machine {

@@ -30,11 +30,19 @@ struct Thread {
 
 /// The threads of one process.
 pub(crate) struct Threads {
-    path: PathBuf,
+    place: Place,
     folder: OwnedFd,
+    threads: Vec<Thread>,
+}
+
+/// Whose threads these are, and where they are found.
+struct Place {
+    process: EntityId,
+    /// The process's folder in /proc, and that of its threads in it.
+    process_folder: PathBuf,
+    tasks: PathBuf,
     /// Whether the walk replaces the sensor's first files.
     by_walk: bool,
-    threads: Vec<Thread>,
 }
 
 /// Number of the sensor's sources that the walk replaces: schedstat and stat, which come first.
@@ -42,17 +50,21 @@ const REPLACED_SOURCES: usize = 2;
 
 impl Threads {
     /// Opens /proc/PID/task; `None` if the process has exited.
-    pub(crate) fn open(process: &Path, by_walk: bool) -> Option<Self> {
+    pub(crate) fn open(process: EntityId, folder: &Path, by_walk: bool) -> Option<Self> {
+        let place = Place {
+            process,
+            process_folder: folder.to_owned(),
+            tasks: folder.join("task"),
+            by_walk,
+        };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let path = process.join("task");
-        let folder = rustix::fs::open(&path, flags, Mode::empty());
+        let folder = rustix::fs::open(&place.tasks, flags, Mode::empty());
         let folder = folder
             .and_then(|folder| limits::reserve(folder, Share::Tracked))
             .ok()?;
         Some(Self {
-            path,
+            place,
             folder,
-            by_walk,
             threads: Vec::new(),
         })
     }
@@ -60,7 +72,6 @@ impl Threads {
     /// Looks for new and exited threads.
     pub(crate) fn scan(
         &mut self,
-        process: (&Path, EntityId),
         sensor: Recorded,
         now: Timestamp,
         scratch: &mut Scratch,
@@ -73,9 +84,8 @@ impl Threads {
             .iter_mut()
             .for_each(|thread| thread.alive = false);
         let Self {
-            path,
+            place,
             folder,
-            by_walk,
             threads,
         } = self;
         if rustix::fs::seek(&*folder, SeekFrom::Start(0)).is_err() {
@@ -88,9 +98,7 @@ impl Threads {
                 next = known + 1;
                 return;
             }
-            let place = (path.as_path(), tid, *by_walk);
-            let new = open_thread(process, place, sensor, now, scratch, out);
-            threads.extend(new);
+            threads.extend(place.open_thread(tid, sensor, now, scratch, out));
         });
     }
 
@@ -119,7 +127,8 @@ impl Threads {
     /// before, and the new one is returned.
     pub(crate) fn take(
         &mut self,
-        (at, counts): (Timestamp, &ThreadCounts),
+        at: Timestamp,
+        counts: &ThreadCounts,
         next: usize,
         scratch: &mut Scratch,
         out: &mut Output,
@@ -130,7 +139,7 @@ impl Threads {
         };
         let thread = &mut self.threads[index];
         if *thread.start_ns.get_or_insert(counts.start_ns) == counts.start_ns {
-            let presence = thread.take((at, counts), scratch, out);
+            let presence = thread.take(at, counts, scratch, out);
             thread.in_last_walk = presence == Presence::Alive;
         }
         index + 1
@@ -198,7 +207,8 @@ impl Thread {
 
     fn take(
         &mut self,
-        (at, counts): (Timestamp, &ThreadCounts),
+        at: Timestamp,
+        counts: &ThreadCounts,
         scratch: &mut Scratch,
         out: &mut Output,
     ) -> Presence {
@@ -244,45 +254,47 @@ fn position(threads: &[Thread], tid: u32, next: usize) -> Option<usize> {
         .or_else(|| threads.iter().position(is_it))
 }
 
-fn open_thread(
-    process: (&Path, EntityId),
-    (tasks, tid, by_walk): (&Path, u32, bool),
-    recorded: Recorded,
-    now: Timestamp,
-    scratch: &mut Scratch,
-    out: &mut Output,
-) -> Option<Thread> {
-    let Output { registry, gaps, .. } = out;
-    let sensor = recorded.sensor;
-    // The name first: without it the thread has exited, and no files need to be opened.
-    let stat = scratch.first_look(sensor, tasks, tid, gaps)?;
-    let stat = sensors::parse_stat(stat).ok()?;
-    let name = name_of(stat.name).into_owned();
-    let path = format!("{}/tid:{tid}", registry.get(process.1)?.entity.path);
-    let folder = tasks.join(tid.to_string());
-    let entity = registry.add(
-        Entity::new(EntityKind::Thread, name, path),
-        Some(process.1),
-        now,
-    );
-    let place = |source: usize| Some(folder.join(sensor.sources[source].path));
-    let probe = if by_walk {
-        let replaced = (folder.as_path(), REPLACED_SOURCES);
-        Some(Probe::open_remaining(recorded, entity, replaced, gaps))
-    } else {
-        Probe::open(recorded, entity, place, gaps)
-    };
-    match probe {
-        Some(mut probe) => {
-            // The value in memory belongs to the process's first thread.
-            if process.0.ends_with(tid.to_string()) {
-                probe.open_values(process.0, &mut scratch.remote_memory, gaps);
+impl Place {
+    /// Opens a thread's files; `None` if it has exited.
+    fn open_thread(
+        &self,
+        tid: u32,
+        recorded: Recorded,
+        now: Timestamp,
+        scratch: &mut Scratch,
+        out: &mut Output,
+    ) -> Option<Thread> {
+        let Output { registry, gaps, .. } = out;
+        let sensor = recorded.sensor;
+        // The name first: without it the thread has exited, and no files need to be opened.
+        let stat = scratch.first_look(sensor, &self.tasks, tid, gaps)?;
+        let stat = sensors::parse_stat(stat).ok()?;
+        let name = name_of(stat.name).into_owned();
+        let path = format!("{}/tid:{tid}", registry.get(self.process)?.entity.path);
+        let folder = self.tasks.join(tid.to_string());
+        let entity = Entity::new(EntityKind::Thread, name, path);
+        let entity = registry.add(entity, Some(self.process), now);
+        let place = |source: usize| Some(folder.join(sensor.sources[source].path));
+        let probe = if self.by_walk {
+            let replaced = REPLACED_SOURCES;
+            Some(Probe::open_remaining(
+                recorded, entity, &folder, replaced, gaps,
+            ))
+        } else {
+            Probe::open(recorded, entity, place, gaps)
+        };
+        match probe {
+            Some(mut probe) => {
+                // The value in memory belongs to the process's first thread.
+                if self.process_folder.ends_with(tid.to_string()) {
+                    probe.open_values(&self.process_folder, &mut scratch.remote_memory, gaps);
+                }
+                Some(Thread::new(tid, entity, probe))
             }
-            Some(Thread::new(tid, entity, probe))
-        }
-        None => {
-            registry.vanish(entity, now);
-            None
+            None => {
+                registry.vanish(entity, now);
+                None
+            }
         }
     }
 }

@@ -5,7 +5,8 @@
 
 use model::GapReason;
 
-use super::{Processes, is_tracked};
+use super::Processes;
+use super::roles::is_tracked;
 use crate::gaps::Gaps;
 use crate::output::Output;
 use crate::probe::Scratch;
@@ -52,7 +53,7 @@ impl Processes {
             }
             let process = self.by_pid.get_mut(&counts.pid);
             if let Some(known) = process.and_then(|it| it.threads.as_mut()) {
-                next = known.take((at, &counts), next, scratch, out);
+                next = known.take(at, &counts, next, scratch, out);
             }
             last = Some(at);
         }

@@ -1,6 +1,6 @@
 //! The BPF program that walks over all processes and threads, instead of a list of /proc and two files of each.
 
-use model::{GapReason, Timestamp};
+use model::{GapReason, Timestamp, sentence};
 
 use crate::gaps::Gaps;
 use crate::schedule::TICK_NS;
@@ -131,7 +131,7 @@ fn times(at: Timestamp) -> impl FnMut(u64) -> Timestamp {
 }
 
 fn report_failed(table: &str, refusal: &Refusal, gaps: &mut Gaps) {
-    let why = format!("a program in the kernel was not run: {refusal}");
+    let why = sentence!("a program in the kernel was not run: {}", refusal);
     gaps.report(table, "", GapReason::Unsupported(why));
 }
 

@@ -14,16 +14,9 @@ pub(super) struct Counted {
     before: [i64; WIDTH],
     /// When it was last seen to grow.
     pub(super) grew: Timestamp,
-    /// Requests under way at the last look: all, the long ones, and how old those were together, ns.
-    open: [i64; 3],
-}
-
-/// Where a side's row has requests under way.
-fn open_place(side: Side) -> usize {
-    match side {
-        Side::Server => 3,
-        Side::Client => 1,
-    }
+    /// Columns that are no growth of an account, and what they hold: requests under way at the last look, first of
+    /// all.
+    others: Vec<(usize, i64)>,
 }
 
 impl Counted {
@@ -35,33 +28,47 @@ impl Counted {
         buffer: &mut TableBuffer,
     ) -> Self {
         let width = buffer.table.columns.len();
+        let open = buffer.table.position("open");
+        let open = open.expect("tables of requests have it");
         let mut counted = Self {
             last: RowDeduplicator::new(entity, width),
             before,
             grew: since,
-            open: [MISSING; 3],
+            others: (open..open + 3).map(|it| (it, MISSING)).collect(),
         };
         counted.take(since, &before, buffer);
         counted
     }
 
-    /// A look at the requests under way; the next row has it.
+    /// Has columns hold something else than the growth of an account, from the next row on.
+    pub(super) fn with(mut self, others: impl IntoIterator<Item = (usize, i64)>) -> Self {
+        self.others.extend(others);
+        self
+    }
+
+    /// A look at the requests under way: all, the long ones, and how old those were together, ns. The next row has it.
     pub(super) fn look(&mut self, open: Open) {
-        self.open = [open.requests, open.longs, open.long_ns].map(u64::cast_signed);
+        let open = [open.requests, open.longs, open.long_ns].map(u64::cast_signed);
+        self.others
+            .iter_mut()
+            .zip(open)
+            .for_each(|(to, now)| to.1 = now);
+    }
+
+    /// What a column of those holds from the next row on.
+    pub(super) fn set(&mut self, column: usize, value: i64) {
+        let own = self.others.iter_mut().filter(|it| it.0 == column);
+        own.for_each(|it| it.1 = value);
     }
 
     pub(super) fn take(&mut self, now: Timestamp, row: &[i64; WIDTH], buffer: &mut TableBuffer) {
         let mut grown = *row;
         let growth = grown.iter_mut().zip(&self.before);
         growth.for_each(|(value, before)| *value -= before);
-        let width = self.last.values().len();
-        let side = match width {
-            WIDTH => Side::Server,
-            _ => Side::Client,
-        };
-        let open = open_place(side);
-        grown[open..open + 3].copy_from_slice(&self.open);
-        let grown = &grown[..width];
+        for (column, value) in &self.others {
+            grown[*column] = *value;
+        }
+        let grown = &grown[..self.last.values().len()];
         if self.last.values() != grown {
             self.grew = now;
         }

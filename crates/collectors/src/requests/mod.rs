@@ -1,52 +1,37 @@
 //! Requests at the sockets of target and generator, where programs in the kernel may count them.
 //!
-//! All of them are counted, always; how long they take is measured of requests drawn at random. Every 100 ms the accounts are read: of each service, and of single connections as far as there are
-//! accounts. One that a connection leaves idle goes to another when all are taken.
+//! All of them are counted, always; how long they take is measured of requests drawn at random (`timing.rs`).
+//! Every 100 ms the accounts are read: of each service, and of single connections as far as there are
+//! accounts.
 
+mod connections;
 mod counted;
+mod peers;
 mod role;
+mod services;
+mod timing;
 
 use std::collections::{HashMap, HashSet};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
-use model::{Entity, EntityId, EntityKind, GapReason, Role, Timestamp};
-use sensors::request::{CALLS, REQUESTS, WIDTH};
+use model::{Entity, EntityId, GapReason, Role, Timestamp};
+use sensors::request::{CALLS, PEER_CALLS, REQUESTS};
 
-use crate::gaps::Gaps;
 use crate::output::{Output, TableId};
-use crate::processes::{Processes, TITLE_BYTES};
+use crate::processes::{Processes, TITLE_BYTES, TrackedProcess};
 use crate::registry::Registry;
 use kernel::bpf::Refusal;
-use kernel::bpf::requests::{CONNECTIONS, Owner, Requests, SERVICES, Side};
-use kernel::clock::boottime;
+use kernel::bpf::requests::{CONNECTIONS, PEERS, Requests, SERVICES, Side};
+use kernel::bpf::thread_time::ThreadTime;
 
-use counted::Counted;
+use connections::{Place, address};
+use peers::PeerCalls;
 use role::{Assignment, replicates};
+use services::Service;
+use timing::Timing;
 
-/// A connection without requests for so long may have to give up its account.
-const IDLE_NS: i64 = 10_000_000_000;
-/// Timing may take this part of the CPUs. Where requests are so many that it would take more, a random sample of
-/// them is timed.
-const TIMING_SHARE: f64 = 0.0015;
-/// Each takes two readings of the clock, and its account as long as one more (`make bench`, probes).
-const READINGS: f64 = 3.0;
-
-/// Who answers or asks, in an account of its own.
-struct Service {
-    process: EntityId,
-    side: Side,
-    counted: Counted,
-}
-
-/// An account of a single connection.
-#[derive(Default)]
-struct Place {
-    /// The socket that has it, or had it last.
-    cookie: u64,
-    /// What it held at the last reading.
-    held: Option<[i64; WIDTH]>,
-    counted: Option<Counted>,
-}
+/// The place of the table of calls to peers, behind those of both sides.
+const OF_PEERS: usize = 2;
 
 /// Requests of everything.
 pub(crate) struct RequestCollector {
@@ -55,45 +40,39 @@ pub(crate) struct RequestCollector {
     assignments: HashMap<u32, Assignment>,
     services: Vec<Option<Service>>,
     places: Vec<Place>,
-    /// Tables of servers, and of the generator.
-    tables: [TableId; 2],
+    /// Whom services ask.
+    peers: Vec<Option<PeerCalls>>,
+    /// Tables of servers, of the generator, and of calls to peers.
+    tables: [TableId; 3],
     before: Timestamp,
-    /// All requests so far, and those that came while the programs that only times need were attached.
-    requests: i64,
-    with_timing: i64,
-    /// Whether those are attached.
-    is_timing: bool,
-    /// How long they were up to a time, ns.
-    timing_ns: i64,
-    timed_until: Timestamp,
+    timing: Timing,
     drops_said: u64,
+    most_peers_said: u64,
     /// Addresses that were connected to, as far as they were noted.
     contacts_noted: u64,
     known_contacts: HashSet<(usize, SocketAddr)>,
-    /// Requests that may be timed in a second.
-    most_timed: f64,
 }
 
 impl RequestCollector {
     /// # Errors
     /// Why they cannot be had here.
-    pub(crate) fn load(out: &mut Output) -> Result<Self, Refusal> {
+    pub(crate) fn load(
+        out: &mut Output,
+        thread_time: Option<&ThreadTime>,
+    ) -> Result<Self, Refusal> {
         Ok(Self {
-            programs: Requests::load()?,
+            programs: Requests::load_beside(thread_time)?,
             assignments: HashMap::new(),
             services: (0..SERVICES).map(|_| None).collect(),
             places: (0..CONNECTIONS).map(|_| Place::default()).collect(),
-            tables: [out.open(&REQUESTS), out.open(&CALLS)],
+            peers: (0..PEERS).map(|_| None).collect(),
+            most_peers_said: PEERS as u64,
+            tables: [&*REQUESTS, &*CALLS, &*PEER_CALLS].map(|table| out.open(table)),
             before: Timestamp::default(),
-            requests: 0,
-            with_timing: 0,
-            is_timing: true,
-            timing_ns: 0,
-            timed_until: Timestamp::default(),
+            timing: Timing::new(),
             drops_said: 0,
             contacts_noted: 0,
             known_contacts: HashSet::new(),
-            most_timed: most_timed(),
         })
     }
 
@@ -106,7 +85,10 @@ impl RequestCollector {
     pub(crate) fn follow(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
         self.assignments
             .retain(|pid, part| processes.entity(*pid) == Some(part.process));
-        for (pid, entity, role, _) in processes.tracked_roles() {
+        for tracked in processes.tracked_roles() {
+            let TrackedProcess {
+                pid, entity, role, ..
+            } = tracked;
             // A workload is the recorder's child for a moment, and serves nobody then.
             if role == Role::Recorder {
                 continue;
@@ -126,8 +108,8 @@ impl RequestCollector {
             let Some(process) = processes.service_of(pid) else {
                 continue;
             };
-            self.change_role(now, process, (side, role), &mut out.registry);
-            let service = self.service(now, process, (side, role), out);
+            self.change_role(now, process, role, &mut out.registry);
+            let service = self.service(now, process, role, out);
             let measured = (!replicates).then_some(side);
             let assigned =
                 service.is_some_and(|it| self.programs.assign(pid, measured, it).is_ok());
@@ -146,97 +128,6 @@ impl RequestCollector {
         }
     }
 
-    /// What was counted of a process in another role is no longer of the target: a workload may be taken for that until
-    /// its server is found.
-    fn change_role(
-        &self,
-        now: Timestamp,
-        process: EntityId,
-        (side, role): (Side, Role),
-        registry: &mut Registry,
-    ) {
-        let services = self.services.iter().flatten();
-        for old in services.filter(|it| it.process == process && it.side != side) {
-            registry.change(old.counted.last.entity(), now, |record| record.role = role);
-        }
-    }
-
-    /// The account of a process's service, a new one if need be.
-    fn service(
-        &mut self,
-        now: Timestamp,
-        process: EntityId,
-        (side, role): (Side, Role),
-        out: &mut Output,
-    ) -> Option<usize> {
-        let Output {
-            tables, registry, ..
-        } = out;
-        let is_it = |it: &Service| it.process == process && it.side == side;
-        let place = |it: &Option<Service>| it.as_ref().is_some_and(is_it);
-        if let Some(known) = self.services.iter().position(place) {
-            return Some(known);
-        }
-        // One whose process has ended serves again when no other is left.
-        let is_over = |it: &Option<Service>| {
-            it.as_ref()
-                .is_some_and(|it| registry.get(it.process).is_none())
-        };
-        let free = self.services.iter().position(Option::is_none);
-        let place = free.or_else(|| self.services.iter().position(is_over))?;
-        if let Some(old) = self.services[place].take() {
-            let buffer = &mut tables[self.tables[old.side as usize]];
-            old.counted.end(now, buffer, registry);
-        }
-        let of = &registry.get(process)?.entity;
-        let (name, path) = (of.name.clone(), format!("{}/requests", of.path));
-        let entity = add(registry, (name, path), (process, role), now);
-        let before = counted::row(&self.programs.service(place)?, side);
-        let buffer = &mut tables[self.tables[side as usize]];
-        let counted = Counted::new(entity, before, now, buffer);
-        self.services[place] = Some(Service {
-            process,
-            side,
-            counted,
-        });
-        Some(place)
-    }
-
-    /// Requests so far for which all programs ran, as the cost of on-windows goes by.
-    pub(crate) fn with_timing(&self) -> u64 {
-        self.with_timing.cast_unsigned()
-    }
-
-    /// Has the programs that only times need at their hooks, or not; whether that changed now.
-    pub(crate) fn time(&mut self, now: Timestamp, wanted: bool, gaps: &mut Gaps) -> bool {
-        self.timing_ns = self.timing_ns(now);
-        self.timed_until = now;
-        if wanted == self.is_timing {
-            return false;
-        }
-        self.is_timing = wanted;
-        if !wanted {
-            self.programs.detach_timing();
-        } else if let Err(why) = self.programs.attach_timing() {
-            let reason = GapReason::Unsupported(format!("the programs that time: {why}"));
-            gaps.report(&REQUESTS.name, "", reason);
-        }
-        true
-    }
-
-    /// They are at their hooks, and counted as such from now on.
-    pub(crate) fn begin_timing(&mut self, now: Timestamp) {
-        self.timed_until = now;
-    }
-
-    /// How long those programs were at their hooks up to now, ns.
-    pub(crate) fn timing_ns(&self, now: Timestamp) -> i64 {
-        match self.is_timing {
-            true => self.timing_ns + now.ns_since(self.timed_until).max(0),
-            false => self.timing_ns,
-        }
-    }
-
     /// Looks how many requests are under way; the next reading has it.
     pub(crate) fn look_at_open(&mut self) {
         if !self.programs.look_at_open() {
@@ -250,6 +141,11 @@ impl RequestCollector {
         for (place, connection) in self.places.iter_mut().enumerate() {
             if let Some(counted) = &mut connection.counted {
                 counted.look(self.programs.open_of_connection(place));
+            }
+        }
+        for (place, peer) in self.peers.iter_mut().enumerate() {
+            if let Some(peer) = peer {
+                peer.counted.look(self.programs.open_of_peer(place));
             }
         }
     }
@@ -266,17 +162,12 @@ impl RequestCollector {
             }
         }
         for place in 0..self.places.len() {
-            if let Some((owner, account)) = self.programs.connection(place) {
-                requests += account.requests.cast_signed();
-                let row = counted::row(&account, Side::Server);
-                self.take(place, (&owner, &row), now, processes, out);
-            }
+            requests += self.take(place, now, processes, out);
         }
+        requests += self.take_peers(now, processes, out);
         self.make_room(now, out);
-        if self.is_timing {
-            self.with_timing += requests - self.requests;
-        }
-        self.draw(now, requests);
+        let share = self.timing.share(requests, now.ns_since(self.before));
+        self.programs.time(share);
         self.before = now;
         self.look_for_contacts(out);
         let drops = self.programs.drops();
@@ -307,78 +198,6 @@ impl RequestCollector {
         }
     }
 
-    fn take(
-        &mut self,
-        number: usize,
-        (owner, row): (&Owner, &[i64; WIDTH]),
-        now: Timestamp,
-        processes: &Processes,
-        out: &mut Output,
-    ) {
-        let Output {
-            tables, registry, ..
-        } = &mut *out;
-        let buffer = &mut tables[self.tables[Side::Server as usize]];
-        let place = &mut self.places[number];
-        if place.cookie != owner.cookie
-            && let Some(&Assignment { process, role, .. }) = self.assignments.get(&owner.tgid)
-            && processes.entity(owner.tgid) == Some(process)
-        {
-            if let Some(counted) = place.counted.take() {
-                counted.end(now, buffer, registry);
-            }
-            place.cookie = owner.cookie;
-            let path = format!("requests:{}", owner.cookie);
-            let entity = add(registry, (name(owner), path), (process, role), now);
-            let before = place.held.unwrap_or([0; WIDTH]);
-            let since = if self.before == Timestamp::default() {
-                now
-            } else {
-                self.before
-            };
-            place.counted = Some(Counted::new(entity, before, since, buffer));
-        }
-        if let Some(counted) = &mut place.counted {
-            counted.take(now, row, buffer);
-            place.held = Some(*row);
-        }
-        if processes.entity(owner.tgid).is_none() && place.counted.is_some() {
-            self.take_back(number, now, out);
-        }
-    }
-
-    /// Takes an account back from its connection.
-    fn take_back(&mut self, number: usize, now: Timestamp, out: &mut Output) {
-        // Without it the account is its old owner's as before, and not counted as anybody's.
-        let _ = self.programs.free(number);
-        let buffer = &mut out.tables[self.tables[Side::Server as usize]];
-        if let Some(counted) = self.places[number].counted.take() {
-            counted.end(now, buffer, &mut out.registry);
-        }
-    }
-
-    /// Takes accounts back from connections that do not use them, when there is no other left.
-    fn make_room(&mut self, now: Timestamp, out: &mut Output) {
-        if self.places.iter().any(|it| it.counted.is_none()) {
-            return;
-        }
-        for number in 0..self.places.len() {
-            let counted = self.places[number].counted.as_ref();
-            if counted.is_some_and(|it| now.ns_since(it.grew) > IDLE_NS) {
-                self.take_back(number, now, out);
-            }
-        }
-    }
-
-    /// How many of the requests to come are timed, by how many came lately.
-    fn draw(&mut self, now: Timestamp, requests: i64) {
-        let seconds = now.ns_since(self.before) as f64 / 1e9;
-        let rate = (requests - self.requests) as f64 / seconds.max(1e-3);
-        self.requests = requests;
-        self.programs
-            .time((self.most_timed / rate.max(1.0)).min(1.0));
-    }
-
     /// Ends all series.
     pub(crate) fn finish(&mut self, out: &mut Output) {
         for service in self.services.iter_mut().flatten() {
@@ -389,59 +208,22 @@ impl RequestCollector {
         for counted in self.places.iter_mut().filter_map(|it| it.counted.as_mut()) {
             counted.last.finish(buffer);
         }
+        let buffer = &mut out.tables[self.tables[OF_PEERS]];
+        for peer in self.peers.iter_mut().flatten() {
+            peer.counted.last.finish(buffer);
+        }
     }
 }
 
-/// By what a reading of the clock costs here: 20 to 250 ns, by the machine's clock.
-fn most_timed() -> f64 {
-    const TRIES: u32 = 10;
-    const ROUND: u32 = 100;
-    let round = |_| {
-        let start = boottime();
-        (0..ROUND).for_each(|_| _ = std::hint::black_box(boottime()));
-        boottime().ns_since(start)
-    };
-    // The least: others may have had the CPU.
-    let least_ns = (0..TRIES).map(round).min().unwrap_or_default();
-    let reading_ns = (least_ns as f64 / f64::from(ROUND)).max(10.0);
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    cpus * TIMING_SHARE * 1e9 / (READINGS * reading_ns)
-}
-
+/// Adds an entity of requests to the registry, with its process's role.
 fn add(
     registry: &mut Registry,
-    (name, path): (String, String),
-    (process, role): (EntityId, Role),
+    entity: Entity,
+    process: EntityId,
+    role: Role,
     now: Timestamp,
 ) -> EntityId {
-    let entity = Entity::new(EntityKind::Connection, name, path);
     let id = registry.add(entity, Some(process), now);
     registry.change(id, now, |record| record.role = role);
     id
-}
-
-const AF_INET: u32 = 2;
-const AF_INET6: u32 = 10;
-
-/// An IPv4-mapped IPv6 address is an IPv4 address.
-fn address(family: u32, bytes: [u8; 16]) -> IpAddr {
-    let [a, b, c, d, ..] = bytes;
-    match family {
-        AF_INET => IpAddr::from(Ipv4Addr::from([a, b, c, d])),
-        _ => IpAddr::from(Ipv6Addr::from(bytes)).to_canonical(),
-    }
-}
-
-/// What a person calls a connection: TCP as in the table of connections, a unix socket by who is at the
-/// other end.
-fn name(owner: &Owner) -> String {
-    let address = |bytes, port: u32| SocketAddr::new(address(owner.family, bytes), port as u16);
-    match owner.family {
-        AF_INET | AF_INET6 => format!(
-            "{}-{}",
-            address(owner.local, owner.local_port),
-            address(owner.peer, owner.peer_port)
-        ),
-        _ => format!("unix socket of pid {}", owner.peer_port),
-    }
 }

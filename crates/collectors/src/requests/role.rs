@@ -25,13 +25,15 @@ impl Assignment {
     }
 }
 
-/// Whether a process's title is that of a PostgreSQL process that sends a replica what was written: what
-/// the replica says to it asks for nothing. With `cluster_name` that comes before.
+/// Whether a process's title is that of a PostgreSQL process that sends a replica what was written, or takes it there:
+/// what the replica says asks for nothing. With `cluster_name` that comes before.
 pub(super) fn replicates(title: &str) -> bool {
+    const TITLES: [&str; 3] = ["walsender ", "walreceiver", "logical replication "];
     let Some(rest) = title.strip_prefix("postgres: ") else {
         return false;
     };
-    rest.split(": ").any(|it| it.starts_with("walsender "))
+    let starts = |part: &str| TITLES.iter().any(|title| part.starts_with(title));
+    rest.split(": ").any(starts)
 }
 
 #[cfg(test)]
@@ -39,10 +41,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn walsenders_are_recognised_by_their_title() {
+    fn those_who_replicate_are_recognised_by_their_title() {
         for title in [
             "postgres: walsender repl 10.0.0.7(41822) streaming 0/3000148",
             "postgres: main: walsender postgres [local] streaming 16/B374D848",
+            "postgres: walreceiver streaming 0/3000148",
+            "postgres: main: logical replication apply worker for subscription 16394 ",
         ] {
             assert!(replicates(title), "{title}");
         }

@@ -7,7 +7,7 @@ use crate::handle::Settings;
 use crate::opening::Opening;
 use crate::output::Output;
 use crate::scene::Scene;
-use crate::{clock_readings, connections, events, filesystems, machine, pressure, readers};
+use crate::{clock_readings, connections, events, filesystems, jvms, machine, pressure, readers};
 use kernel::environment::Environment;
 use kernel::error::Error;
 use kernel::limits;
@@ -26,6 +26,7 @@ const ALL: &[Open] = &[
     readers::processes,
     connections::open,
     filesystems::open,
+    jvms::open,
     clock_readings::open,
 ];
 

@@ -56,6 +56,8 @@ impl Sampler {
     pub const MACHINE: EntityId = registry::MACHINE;
     /// The workload's entity, if the settings name one.
     pub const WORKLOAD: EntityId = EntityId(1);
+    /// The first entity number that the settings may reserve.
+    pub const RESERVED: EntityId = EntityId(2);
 
     /// Creates a sampler that is ready for its first tick, with the ends of its command and spare channels.
     ///
@@ -79,6 +81,9 @@ impl Sampler {
         if let Some(workload) = &settings.workload {
             let id = out.registry.add(workload.clone(), None, now);
             debug_assert_eq!(id, Self::WORKLOAD);
+        }
+        if settings.reserved > 0 {
+            out.registry.reserve(Self::RESERVED, settings.reserved);
         }
         let (command_sender, commands) = channel();
         let (spare_sender, spare) = channel();
@@ -185,6 +190,7 @@ impl Sampler {
         }
         let goes_on = self.handle_commands(now, sink);
         self.sample(Look::Due);
+        self.out.report_contacts(sink);
         if self.due.every(MEMORY_TICKS) {
             self.own.measure_memory(&self.collectors, &self.scene);
         }

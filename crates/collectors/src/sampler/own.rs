@@ -1,6 +1,6 @@
 //! The recorder's own figures: how late it woke, and what it cost.
 
-use model::{Cost, Gap, GapReason, MISSING, Timestamp, Window};
+use model::{Cost, Gap, GapReason, MISSING, Sentence, Timestamp, Window};
 use rustix::fs::{Mode, OFlags, open};
 use sensors::RECORDER;
 
@@ -144,7 +144,7 @@ fn line_of(status: &[u8], name: &[u8]) -> Option<i64> {
 pub(super) fn overrun(window: Window) -> SamplerEvent {
     SamplerEvent::Gap(Gap {
         table: "*".to_owned(),
-        what: String::new(),
+        what: Sentence::default(),
         window: Some(window),
         reason: GapReason::Overrun,
     })

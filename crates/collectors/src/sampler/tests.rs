@@ -89,6 +89,13 @@ fn memory_use_is_reported_for_the_recorder_and_each_program() {
     assert_eq!(kernel, cost.kernel_bytes.values().sum::<i64>());
 }
 
+/// How long a process was on a CPU, ns, by its schedstat.
+fn ran_ns(pid: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("it lives");
+    let first = text.split(' ').next().and_then(|it| it.parse().ok());
+    first.expect("a number comes first")
+}
+
 #[test]
 fn processes_started_after_the_last_scan_are_listed_at_the_end() {
     let (settings, environment) = of_this_machine();
@@ -116,12 +123,16 @@ fn processes_started_after_the_last_scan_are_listed_at_the_end() {
     let mut child = String::new();
     let said = parent.stdout.take().expect("a pipe");
     BufReader::new(said).read_line(&mut child).expect("it says");
-    std::thread::sleep(Duration::from_millis(50));
+    let child = child.trim();
+    // On full CPUs its turn comes late.
+    while ran_ns(child) < 10_000_000 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     sampler.end(boottime(), &mut sink);
     to.write_all(b"end\n").expect("it reads");
     parent.wait().expect("it ends");
 
-    let end = format!("/tid:{}", child.trim());
+    let end = format!("/tid:{child}");
     let entities = all.iter().filter_map(|event| match event {
         SamplerEvent::Entities(events) => Some(events),
         _ => None,

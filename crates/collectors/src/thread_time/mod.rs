@@ -5,7 +5,7 @@
 //! thread. Background processes are read once a second: how long each was on CPU, and the delay it caused the
 //! target.
 
-mod kernel_wait;
+mod account_sums;
 mod monotonic;
 mod on_window;
 mod psi_groups;
@@ -18,7 +18,7 @@ mod wakeups;
 
 use std::collections::HashMap;
 
-use model::{CrossCheck, EntityId, GapReason, Role, Timestamp};
+use model::{CrossCheck, EntityId, GapReason, Role, Timestamp, sentence};
 use sensors::kernel_wait::KERNEL_WAIT;
 use sensors::thread_time::{PROCESS_TIME, THREAD_TIME};
 
@@ -32,7 +32,7 @@ use kernel::bpf::thread_time::ThreadTime;
 use kernel::bpf::thread_time::psi_groups::Membership;
 use kernel::remote_memory::EventPlace;
 
-use kernel_wait::KernelWaits;
+use account_sums::{KernelWaits, ServingSums};
 use short_lived::{LAST_ROUNDS, ShortLived};
 use thread::{DIFFERENCE, Thread, account_row, row};
 use untracked::Process;
@@ -62,6 +62,7 @@ pub(crate) struct ThreadTimeCollector {
     background: HashMap<u32, Process>,
     short_lived: ShortLived,
     kernel_waits: KernelWaits,
+    serving: ServingSums,
     psi_groups: PsiGroups,
     round: u64,
     /// Where rows of threads go, and those of background processes.
@@ -86,6 +87,7 @@ impl ThreadTimeCollector {
             background: HashMap::new(),
             short_lived: ShortLived::new(thread_table),
             kernel_waits: KernelWaits::new(out),
+            serving: ServingSums::new(out),
             psi_groups: PsiGroups::new(out),
             round: 0,
             thread_table,
@@ -113,7 +115,8 @@ impl ThreadTimeCollector {
         let missed = match found.and_then(|()| self.programs.read(background)) {
             Ok(missed) => missed,
             Err(why) => {
-                let reason = GapReason::Unsupported(format!("the program that reads it: {why}"));
+                let reason =
+                    GapReason::Unsupported(sentence!("the program that reads it: {}", &why));
                 out.gaps.report(&THREAD_TIME.name, "", reason);
                 return;
             }
@@ -140,6 +143,7 @@ impl ThreadTimeCollector {
             programs,
             threads,
             kernel_waits,
+            serving,
             round,
             thread_table,
             agreement,
@@ -174,6 +178,7 @@ impl ThreadTimeCollector {
                 thread.take(until, row, &mut tables[*thread_table]);
                 let entity = thread.last.entity();
                 kernel_waits.take(entity, (since, until), &record.account, tables);
+                serving.take(entity, (since, until), &record.account, tables);
                 thread.compare(&record, until, agreement);
             }
         }
@@ -186,6 +191,7 @@ impl ThreadTimeCollector {
             threads,
             short_lived,
             kernel_waits,
+            serving,
             round,
             slices,
             thread_table,
@@ -206,14 +212,16 @@ impl ThreadTimeCollector {
                 thread.take(until, row, &mut out.tables[*thread_table]);
                 let (entity, tables) = (thread.last.entity(), &mut out.tables);
                 kernel_waits.take(entity, (since, until), &exited.account, tables);
+                serving.take(entity, (since, until), &exited.account, tables);
                 thread.exited = true;
                 return;
             }
             *slices += exited.account.slices;
             let of = [exited.tgid, exited.parent_tgid];
-            match short_lived.take(of, (since, &row), processes, out) {
+            match short_lived.take(of, since, &row, processes, out) {
                 Some(threads) => {
                     kernel_waits.add(threads, (since, now), &exited.account, &mut out.tables);
+                    serving.add(threads, (since, now), &exited.account, &mut out.tables);
                 }
                 None => unplaced += 1,
             }
@@ -233,6 +241,7 @@ impl ThreadTimeCollector {
             stays
         });
         kernel_waits.evict(out);
+        serving.evict(out);
         if lost + unplaced > 0 {
             let what = "threads that exited while the table of exited threads was full";
             let reason = GapReason::Dropped(lost + unplaced);
@@ -277,6 +286,16 @@ impl ThreadTimeCollector {
         self.events.sample(&mut self.wakeups, &mut around);
     }
 
+    /// The programs, beside which others are loaded.
+    pub(crate) fn programs(&self) -> &ThreadTime {
+        &self.programs
+    }
+
+    /// Says whether programs that see reads are attached: how many times they have been, 0 for not.
+    pub(crate) fn see_reads(&mut self, times: u32) {
+        self.programs.see_reads(times);
+    }
+
     /// Kernel memory in use, bytes.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         self.programs.kernel_bytes()
@@ -305,6 +324,7 @@ impl ThreadTimeCollector {
         background.for_each(|it| it.last.finish(buffer));
         self.short_lived.finish(out);
         self.kernel_waits.finish(out);
+        self.serving.finish(out);
         self.wakeups.finish(out);
         self.events.finish(out);
         let mut agreement = self.agreement.clone();

@@ -1,6 +1,6 @@
 //! The edges of the on-windows in which switches and wake-ups are counted.
 
-use model::{GapReason, Timestamp};
+use model::{GapReason, Timestamp, sentence};
 use sensors::thread_time::THREAD_TIME;
 
 use super::ThreadTimeCollector;
@@ -26,11 +26,12 @@ impl ThreadTimeCollector {
         self.programs.detach();
     }
 
-    /// Attaches the programs again; a refusal becomes a gap.
-    pub(crate) fn attach(&mut self, gaps: &mut Gaps) {
-        if let Err(why) = self.programs.attach() {
+    /// Attaches the programs again; whether they are at their hooks. A refusal becomes a gap, and nothing is counted.
+    pub(crate) fn attach(&mut self, gaps: &mut Gaps) -> bool {
+        self.programs.attach().unwrap_or_else(|why| {
             note_refusal(&why, gaps);
-        }
+            false
+        })
     }
 
     /// Begins the next on-window: all counters continue from the end of the last one.
@@ -39,20 +40,20 @@ impl ThreadTimeCollector {
             processes, scratch, ..
         } = scene;
         let remote_memory = &mut scratch.remote_memory;
-        for (pid, _, role, cell) in processes.tracked_roles() {
-            let known = self.assignments.get(&pid);
-            if let (Some(cell), Some(known)) = (cell, known)
+        for process in processes.tracked_roles() {
+            let known = self.assignments.get(&process.pid);
+            if let (Some(cell), Some(known)) = (process.wait_event, known)
                 && known.place.is_some()
                 && let RemoteRead::Value(wait_event) = remote_memory.read(cell)
             {
                 let assigned = Assigned {
-                    role,
+                    role: process.role,
                     place: known.place,
                     wait_event: u32::from_ne_bytes(wait_event),
                     membership: known.membership,
                 };
                 // If this fails, the class of a present sleep follows from the system call.
-                let _ = self.programs.assign(pid, assigned);
+                let _ = self.programs.assign(process.pid, assigned);
             }
         }
         if let Err(why) = self.programs.resume() {
@@ -65,6 +66,7 @@ impl ThreadTimeCollector {
         }
         self.short_lived.unchanged(at);
         self.kernel_waits.unchanged(at);
+        self.serving.unchanged(at);
         self.background
             .values_mut()
             .for_each(|it| it.last.unchanged(at));
@@ -76,6 +78,6 @@ impl ThreadTimeCollector {
 
 /// Records that the programs could not be attached or resumed.
 fn note_refusal(why: &Refusal, gaps: &mut Gaps) {
-    let reason = GapReason::Unsupported(format!("the programs that count: {why}"));
+    let reason = GapReason::Unsupported(sentence!("the programs that count: {}", why));
     gaps.report(&THREAD_TIME.name, "", reason);
 }

@@ -6,11 +6,12 @@ use sensors::wait_event;
 
 use super::untracked::Process;
 use super::{Assignment, ThreadTimeCollector};
+use crate::gaps::Gaps;
 use crate::output::Output;
 use crate::processes::Processes;
 use crate::scene::Scene;
 use kernel::bpf::thread_time::Assigned;
-use kernel::remote_memory::RemoteRead;
+use kernel::remote_memory::{RemoteMemory, RemoteRead};
 
 impl ThreadTimeCollector {
     /// Sets role, wait event address and PSI groups of the processes for which they have changed.
@@ -20,72 +21,78 @@ impl ThreadTimeCollector {
             cgroups,
             scratch,
         } = scene;
-        let remote_memory = &mut scratch.remote_memory;
-        let mut changed = false;
         self.psi_groups
             .follow(now, &self.programs, processes, cgroups, out);
-        for (pid, entity, role, cell) in processes.tracked_roles() {
-            let place = cell.and_then(|cell| remote_memory.place(cell));
-            let membership = self.psi_groups.membership(pid);
-            let assignment = Assignment {
-                entity,
-                role,
-                place,
-                membership,
-            };
-            if self.assignments.get(&pid) == Some(&assignment) {
-                continue;
-            }
-            let wait_event = match cell.map(|cell| remote_memory.read(cell)) {
-                Some(RemoteRead::Value(wait_event)) => u32::from_ne_bytes(wait_event),
-                _ => wait_event::NOT_WAITING,
-            };
-            let assigned = Assigned {
-                role,
-                place,
-                wait_event,
-                membership,
-            };
-            if self.programs.assign(pid, assigned).is_err() {
-                let what = "threads of more processes than there is room for";
-                out.gaps
-                    .report(&THREAD_TIME.name, what, GapReason::Dropped(1));
-                continue;
-            }
-            self.assignments.insert(pid, assignment);
-            changed = true;
-        }
-        for (pid, entity, membership) in self.psi_groups.background() {
-            let assignment = Assignment {
-                entity,
-                role: Role::Background,
-                place: None,
-                membership,
-            };
-            if self.assignments.get(&pid) == Some(&assignment) {
-                continue;
-            }
-            let assigned = Assigned {
-                role: Role::Background,
-                place: None,
-                wait_event: 0,
-                membership,
-            };
-            if self.programs.assign(pid, assigned).is_ok() {
-                self.assignments.insert(pid, assignment);
-                changed = true;
-            }
-        }
+        let tracked = self.assign_tracked(processes, &mut scratch.remote_memory, &mut out.gaps);
+        let background = self.assign_background();
         let programs = &self.programs;
         self.assignments.retain(|pid, assignment| {
             let is_there = processes.entity(*pid) == Some(assignment.entity);
             // The kernel may give the pid to another process.
             is_there || programs.forget(*pid).is_err()
         });
-        if changed {
+        if tracked || background {
             self.programs.publish();
         }
         self.track(processes, out);
+    }
+
+    /// Assigns the tracked processes; whether an assignment has changed.
+    fn assign_tracked(
+        &mut self,
+        processes: &Processes,
+        remote_memory: &mut RemoteMemory,
+        gaps: &mut Gaps,
+    ) -> bool {
+        let mut changed = false;
+        for process in processes.tracked_roles() {
+            let cell = process.wait_event;
+            let assignment = Assignment {
+                entity: process.entity,
+                role: process.role,
+                place: cell.and_then(|cell| remote_memory.place(cell)),
+                membership: self.psi_groups.membership(process.pid),
+            };
+            if self.assignments.get(&process.pid) == Some(&assignment) {
+                continue;
+            }
+            let wait_event = match cell.map(|cell| remote_memory.read(cell)) {
+                Some(RemoteRead::Value(wait_event)) => u32::from_ne_bytes(wait_event),
+                _ => wait_event::NOT_WAITING,
+            };
+            let assigned = assignment.beginning_with(wait_event);
+            if self.programs.assign(process.pid, assigned).is_err() {
+                let what = "threads of more processes than there is room for";
+                gaps.report(&THREAD_TIME.name, what, GapReason::Dropped(1));
+                continue;
+            }
+            self.assignments.insert(process.pid, assignment);
+            changed = true;
+        }
+        changed
+    }
+
+    /// Assigns the background processes that share a PSI group with tracked ones; whether an assignment has
+    /// changed.
+    fn assign_background(&mut self) -> bool {
+        let mut changed = false;
+        for process in self.psi_groups.background() {
+            let assignment = Assignment {
+                entity: process.entity,
+                role: Role::Background,
+                place: None,
+                membership: process.membership,
+            };
+            if self.assignments.get(&process.pid) == Some(&assignment) {
+                continue;
+            }
+            let assigned = assignment.beginning_with(wait_event::NOT_WAITING);
+            if self.programs.assign(process.pid, assigned).is_ok() {
+                self.assignments.insert(process.pid, assignment);
+                changed = true;
+            }
+        }
+        changed
     }
 
     /// Makes room for new processes and evicts exited ones.
@@ -101,6 +108,24 @@ impl ThreadTimeCollector {
         for (pid, entity) in processes.all() {
             let known = self.background.entry(pid);
             known.or_insert_with(|| Process::new(entity));
+        }
+    }
+}
+
+impl Assignment {
+    /// For the programs, with the wait event that the process is in now.
+    fn beginning_with(self, wait_event: u32) -> Assigned {
+        let Self {
+            entity: _,
+            role,
+            place,
+            membership,
+        } = self;
+        Assigned {
+            role,
+            place,
+            wait_event,
+            membership,
         }
     }
 }

@@ -44,7 +44,8 @@ impl ShortLived {
     pub(super) fn take(
         &mut self,
         pids: [u32; 2],
-        (since, row): (Timestamp, &[i64; WIDTH]),
+        since: Timestamp,
+        row: &[i64; WIDTH],
         processes: &Processes,
         out: &mut Output,
     ) -> Option<EntityId> {

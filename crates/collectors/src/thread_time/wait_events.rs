@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use model::{Entity, EntityId, EntityKind, GapReason, Timestamp};
+use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, sentence};
 use sensors::wait_event::{self, VERSIONS, WAIT_EVENT};
 
 use crate::output::{Output, TableId};
@@ -60,7 +60,8 @@ impl WaitEvents {
                 }
             }
             Err(why) => {
-                let reason = GapReason::Unsupported(format!("the map that counts them: {why}"));
+                let reason =
+                    GapReason::Unsupported(sentence!("the map that counts them: {}", &why));
                 gaps.report(&WAIT_EVENT.name, "", reason);
                 return;
             }

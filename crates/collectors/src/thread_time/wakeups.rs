@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use model::{Entity, EntityId, EntityKind, GapReason, MISSING, ThreadTimeClass, Timestamp};
+use model::{
+    Entity, EntityId, EntityKind, GapReason, MISSING, ThreadTimeClass, Timestamp, sentence,
+};
 use sensors::wakeup::{self, By, CLASSES, THREAD_POOL, WAKEUP, WIDTH};
 
 use crate::output::{Output, TableId};
@@ -25,7 +27,7 @@ struct Pool {
     wakers: u32,
 }
 
-/// Key of waits that are reported together: woken pool, class, waker.
+/// Key of waits that are reported together: woken pool, class, waker, whether inside requests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Between {
     woken: EntityId,
@@ -33,6 +35,8 @@ struct Between {
     by: u8,
     /// A pool or a process; `None` for other kinds, and for a process that exited before it was looked up.
     waker: Option<EntityId>,
+    /// enum serving_state
+    serving: u8,
 }
 
 /// Sums of these waits so far.
@@ -174,7 +178,8 @@ impl Wakeups {
                 }
             }
             Err(why) => {
-                let reason = GapReason::Unsupported(format!("the map that counts them: {why}"));
+                let reason =
+                    GapReason::Unsupported(sentence!("the map that counts them: {}", &why));
                 gaps.report(&WAKEUP.name, "", reason);
             }
         }
@@ -212,6 +217,7 @@ impl Wakeups {
             class,
             by: pair.by,
             waker,
+            serving: pair.serving,
         };
         if !self.counted.contains_key(&between) {
             self.track(between, around);
@@ -257,6 +263,7 @@ impl Wakeups {
             between.class as i64,
             between.by.into(),
             between.waker.map_or(MISSING, |it| it.0.into()),
+            between.serving.into(),
         ]);
         let counted = Counted {
             last: RowDeduplicator::new(entity, WIDTH),

@@ -28,6 +28,7 @@ impl Backend {
         }
         let mut command = Command::new(program);
         command.arg(value.to_string()).stdin(Stdio::null());
+        kernel::signal_at_parents_end(&mut command, rustix::process::Signal::KILL);
         command.spawn().ok().map(Self)
     }
 

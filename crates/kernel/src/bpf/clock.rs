@@ -74,9 +74,7 @@ impl SchedulerClock {
             let why = std::io::Error::last_os_error();
             // SAFETY: leaked above, and no buffer refers to it.
             drop(unsafe { Box::from_raw(clocks.as_ptr()) });
-            Refusal::new(format!(
-                "perf events that tell the scheduler's clock: {why}"
-            ))
+            Refusal::at("perf events that tell the scheduler's clock", why)
         })?;
         Ok(Self {
             program,
@@ -115,9 +113,7 @@ impl SchedulerClock {
         let read = unsafe { perf_buffer__consume(self.events.as_ptr()) };
         if read < 0 {
             let why = std::io::Error::from_raw_os_error(-read);
-            return Err(Refusal::new(format!(
-                "reading the scheduler's clock: {why}"
-            )));
+            return Err(Refusal::at("reading the scheduler's clock", why));
         }
         // SAFETY: as above.
         Ok(unsafe { self.clocks.as_ref() })

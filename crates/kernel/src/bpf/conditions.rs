@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use model::sentence;
+
 use super::refusal::Refusal;
 use crate::hierarchies::{Hierarchies, groups_of};
 use crate::initial_namespaces::{Namespace, is_initial};
@@ -30,7 +32,7 @@ fn require_initial_pid_namespace() -> Result<(), Refusal> {
 fn with_memory(limit: Option<u64>) -> Result<(), Refusal> {
     const ENOUGH: u64 = 256 << 20;
     match limit.filter(|limit| *limit < ENOUGH) {
-        Some(limit) => Err(Refusal::new(format!(
+        Some(limit) => Err(Refusal::new(sentence!(
             "the recorder's control group may have {} MB of memory, and loading is only tried with {} MB or more",
             limit >> 20,
             ENOUGH >> 20

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use libbpf_rs::{PrintLevel, set_print};
+use model::sentence;
 
 use super::refusal::Refusal;
 
@@ -28,7 +29,7 @@ pub(super) fn quietly<T>(load: impl FnOnce() -> Result<T, Refusal>) -> Result<T,
         .map(|mut messages| std::mem::take(&mut *messages));
     loaded.map_err(|refusal| match messages.as_deref().map(first_reason) {
         Ok(Some(reason)) if refusal != Refusal::of_rights() => {
-            Refusal::new(format!("{refusal} ({reason})"))
+            Refusal::new(sentence!("{} ({})", &refusal, reason.to_owned()))
         }
         _ => refusal,
     })

@@ -7,7 +7,7 @@ use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Enum;
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput, ProgramMut, num_possible_cpus};
-use model::{MISSING, Timestamp};
+use model::{MISSING, Timestamp, sentence};
 
 use super::clock::{CpuClock, SchedulerClock};
 use super::fold::{STATES, growth_modulo};
@@ -60,11 +60,10 @@ impl Pressure {
     fn loaded() -> Result<Self, Refusal> {
         // With PSI switched off the kernel's times do not advance; reading its file then fails.
         std::fs::read("/proc/pressure/cpu")
-            .map_err(|cause| Refusal::new(format!("the kernel counts no pressure: {cause}")))?;
+            .map_err(|cause| Refusal::at("the kernel counts no pressure", cause))?;
         let cpus = num_possible_cpus()?;
         if cpus > MOST_CPUS {
-            let why = format!("{cpus} CPUs are more than the {MOST_CPUS} that it was made for");
-            return Err(Refusal::new(why));
+            return Err(Refusal::of_cpus(cpus, MOST_CPUS));
         }
         let kernel = Btf::from_vmlinux()?;
         let per_cpu = PerCpu::of(&kernel)?;
@@ -99,10 +98,10 @@ impl Pressure {
         match run(&pressure.programs.progs.locate)? {
             0 => {}
             code => {
-                let why = format!(
-                    "the kernel's per-CPU times are not where they were looked for ({code})"
-                );
-                return Err(Refusal::new(why));
+                return Err(Refusal::new(sentence!(
+                    "the kernel's per-CPU times are not where they were looked for ({})",
+                    code
+                )));
             }
         }
         // Before 6.17 a process in a container's own cgroup namespace cannot walk over all groups.

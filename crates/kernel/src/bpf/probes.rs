@@ -175,7 +175,12 @@ fn measured<'a>(
     }
     // SAFETY: the kernel has just returned this descriptor; while it is open, the kernel times runs.
     let counting = unsafe { OwnedFd::from_raw_fd(counting) };
-    let look = || -> Result<Vec<Probe>, Refusal> { programs.iter().map(|it| read(*it)).collect() };
+    let look = || -> Result<Vec<Probe>, Refusal> {
+        programs
+            .iter()
+            .map(|(name, program)| read(name, *program))
+            .collect()
+    };
     let before = look()?;
     run();
     let after = look()?;
@@ -190,7 +195,7 @@ fn measured<'a>(
         .collect())
 }
 
-fn read((name, program): (&'static str, BorrowedFd<'_>)) -> Result<Probe, Refusal> {
+fn read(name: &'static str, program: BorrowedFd<'_>) -> Result<Probe, Refusal> {
     let mut info = bpf_prog_info::default();
     let mut bytes = size_of::<bpf_prog_info>() as u32;
     // SAFETY: the kernel writes at most `bytes` bytes into `info`.

@@ -16,13 +16,18 @@ use super::mapped::Mapped;
 use super::messages::quietly;
 use super::refusal::Refusal;
 use super::skeletons::requests::types::{
-    requests_account, requests_open, requests_owner, requests_role,
+    requests_account, requests_open, requests_owner, requests_peer, requests_role,
 };
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
+use super::thread_time::ThreadTime;
 
 /// Whole services (REQUESTS_MOST_SERVICES), whose accounts come before those of connections.
 pub const SERVICES: usize = 16;
-/// Accounts of each, by CPU (REQUESTS_SIDE_BY_SIDE).
+/// Whom services ask (REQUESTS_MOST_PEERS), each in an account behind those of services.
+pub const PEERS: usize = 32;
+/// Accounts that connections share.
+const SHARED: usize = SERVICES + PEERS;
+/// Accounts of each of those, by CPU (REQUESTS_SIDE_BY_SIDE).
 const SIDE_BY_SIDE: usize = 4;
 /// Accounts of single connections (REQUESTS_MOST_CONNECTIONS).
 pub const CONNECTIONS: usize = 64;
@@ -60,10 +65,47 @@ impl Contact {
     }
 }
 
+/// Whom a service asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Peer {
+    /// The service's account.
+    pub service: usize,
+    /// `AF_INET`, `AF_INET6`, or `AF_UNIX`, which has neither port nor address.
+    pub family: u16,
+    pub port: u16,
+    /// The first four bytes of IPv4.
+    pub address: [u8; 16],
+    /// The least round trip of TCP connections that have ended, or were there at the last look (`look_at_open`), ns.
+    pub rtt_ns: Option<u64>,
+    /// Connections to it at the last look; `None` before any, and of datagrams.
+    pub connections: Option<u32>,
+    /// Whether it is asked by datagrams: then no request that took long was timed for sure.
+    pub by_datagrams: bool,
+    /// The process on this machine that listens there, else one that holds its end of a connection, as far as that is
+    /// known. Of IP that is known once all connections have been looked at (`look_at_open`).
+    pub process: Option<u32>,
+}
+
+impl Peer {
+    fn of(entry: &requests_peer) -> Option<Self> {
+        let mut process = [entry.listener, entry.holder].into_iter();
+        (entry.is_known != 0).then(|| Self {
+            service: entry.contact.account as usize,
+            family: entry.contact.family,
+            port: entry.contact.port,
+            address: entry.contact.address,
+            rtt_ns: (entry.rtt_us != 0).then(|| u64::from(entry.rtt_us) * 1_000),
+            connections: (entry.walk != 0).then_some(entry.connections),
+            by_datagrams: entry.by_datagrams != 0,
+            process: process.find(|pid| *pid != 0),
+        })
+    }
+}
+
 /// Which ends of a process's connections are measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// Those that it accepted.
+    /// Those that it accepted; those that it made are calls to its peers, in accounts of their own.
     Server,
     /// Those that it made.
     Client,
@@ -88,6 +130,7 @@ pub struct Requests {
     programs: RequestsSkel<'static>,
     accounts: Mapped<Account>,
     owners: Mapped<Owner>,
+    peers: Mapped<requests_peer>,
     open: Mapped<Open>,
     /// The walk over the open files of all processes; `None` where this kernel refuses it.
     walk: Option<Link>,
@@ -101,16 +144,28 @@ impl Requests {
     /// # Errors
     /// Why they cannot be had here.
     pub fn load() -> Result<Self, Refusal> {
-        may_report_processes()?;
-        // The walk is no more than a supplement: a kernel that refuses it counts requests all the same.
-        quietly(|| Self::loaded(true)).or_else(|_| quietly(|| Self::loaded(false)))
+        Self::load_beside(None)
     }
 
-    fn loaded(walks: bool) -> Result<Self, Refusal> {
+    /// The same beside thread-time accounting, which is told which threads are inside a request.
+    ///
+    /// # Errors
+    /// Why they cannot be had here.
+    pub fn load_beside(thread_time: Option<&ThreadTime>) -> Result<Self, Refusal> {
+        may_report_processes()?;
+        // The walk is no more than a supplement: a kernel that refuses it counts requests all the same.
+        quietly(|| Self::loaded(true, thread_time))
+            .or_else(|_| quietly(|| Self::loaded(false, thread_time)))
+    }
+
+    fn loaded(walks: bool, thread_time: Option<&ThreadTime>) -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = RequestsSkelBuilder::default().open(place)?;
         if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
             constants.ns_per_jiffy = ns_per_jiffy();
+        }
+        if let Some(thread_time) = thread_time {
+            open.maps.serving_by_task.reuse_fd(thread_time.serving())?;
         }
         open.progs.walk_files.set_autoload(walks);
         let mut programs = open.load()?;
@@ -119,15 +174,18 @@ impl Requests {
             true => Some(programs.progs.walk_files.attach()?),
             false => None,
         };
-        Ok(Self {
+        let mut requests = Self {
             open: Mapped::new(&programs.maps.open_by_place)?,
             walk_number: 0,
             walk,
             accounts: Mapped::new(&programs.maps.account_by_place)?,
             owners: Mapped::new(&programs.maps.owner_by_place)?,
+            peers: Mapped::new(&programs.maps.peer_by_place)?,
             hooks,
             programs,
-        })
+        };
+        requests.see_reads(1);
+        Ok(requests)
     }
 
     /// Has the connections of a process counted, and of those that it forks from now on, in the account
@@ -156,16 +214,32 @@ impl Requests {
 
     /// What has been counted of a service.
     pub fn service(&self, service: usize) -> Option<Account> {
-        let roles =
-            (0..SIDE_BY_SIDE).filter_map(|it| self.accounts.get(service * SIDE_BY_SIDE + it));
-        roles.filter(|_| service < SERVICES).reduce(sum)
+        (service < SERVICES).then(|| self.shared(service)).flatten()
+    }
+
+    /// Whom a service asks, and what has been counted of that; `None` where there is none yet.
+    pub fn peer(&self, place: usize) -> Option<(Peer, Account)> {
+        let entry = self.peers.get(place).filter(|_| place < PEERS)?;
+        Some((Peer::of(&entry)?, self.shared(SERVICES + place)?))
+    }
+
+    fn shared(&self, account: usize) -> Option<Account> {
+        let parts =
+            (0..SIDE_BY_SIDE).filter_map(|it| self.accounts.get(account * SIDE_BY_SIDE + it));
+        parts.reduce(sum)
+    }
+
+    /// Peers so far; those beyond `PEERS` have no account.
+    pub fn peers_met(&self) -> u64 {
+        let variables = self.programs.maps.bss_data.as_deref();
+        variables.map_or(0, |it| it.peers_met.into())
     }
 
     /// What has been counted in an account of single connections, and whose it is or was last; `None`
     /// where nobody has had it yet.
     pub fn connection(&self, place: usize) -> Option<(Owner, Account)> {
         let owner = self.owners.get(place).filter(|it| it.cookie != 0)?;
-        Some((owner, self.accounts.get(SERVICES * SIDE_BY_SIDE + place)?))
+        Some((owner, self.accounts.get(SHARED * SIDE_BY_SIDE + place)?))
     }
 
     /// Looks at all connections: how many requests are under way. Whether that is known here.
@@ -182,7 +256,16 @@ impl Requests {
 
     /// Requests of a service that were under way at the last look.
     pub fn open_of_service(&self, service: usize) -> Open {
-        let own = (0..SIDE_BY_SIDE).map(|it| self.open_at(service * SIDE_BY_SIDE + it));
+        self.open_of_shared(service)
+    }
+
+    /// What a service was asking a peer at the last look.
+    pub fn open_of_peer(&self, place: usize) -> Open {
+        self.open_of_shared(SERVICES + place)
+    }
+
+    fn open_of_shared(&self, account: usize) -> Open {
+        let own = (0..SIDE_BY_SIDE).map(|it| self.open_at(account * SIDE_BY_SIDE + it));
         own.fold(Open::default(), |mut sum, next| {
             sum.requests += next.requests;
             sum.longs += next.longs;
@@ -193,7 +276,7 @@ impl Requests {
 
     /// The same of a connection with an account of its own.
     pub fn open_of_connection(&self, place: usize) -> Open {
-        self.open_at(SERVICES * SIDE_BY_SIDE + place)
+        self.open_at(SHARED * SIDE_BY_SIDE + place)
     }
 
     fn open_at(&self, place: usize) -> Open {
@@ -210,14 +293,24 @@ impl Requests {
         Ok(())
     }
 
-    /// An on-window ends: the programs that only times need leave their hooks.
+    /// An on-window ends: the programs that only times need leave their hooks, once the kernel's grace period is over;
+    /// after `see_reads(0)` they do nothing until then.
     pub fn detach_timing(&mut self) {
         self.hooks.detach();
     }
 
-    /// An on-window begins.
-    pub fn attach_timing(&mut self) -> Result<(), Refusal> {
-        self.hooks.attach_again(self.programs.object_mut())
+    /// An on-window begins: they go to their hooks again; whether they are there, or will be soon: then the next call
+    /// tells.
+    pub fn attach_timing(&mut self) -> Result<bool, Refusal> {
+        self.hooks.attach_again()
+    }
+
+    /// Says whether reads are seen from now on: how many times that has begun, 0 for not (`reads_seen`). Once loaded
+    /// they are, for the first time.
+    pub fn see_reads(&mut self, times: u32) {
+        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
+            variables.reads_seen = times;
+        }
     }
 
     /// Has this share of all requests timed from now on, 0 to 1.

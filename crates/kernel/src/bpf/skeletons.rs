@@ -1,6 +1,7 @@
 //! Skeletons, generated from the programs when this crate is built.
 #![allow(
     clippy::all,
+    clippy::too_many_lines,
     clippy::unwrap_used,
     dead_code,
     missing_docs,

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
 use libbpf_rs::{MapCore as _, MapFlags, ProgramInput};
-use model::MISSING;
+use model::{MISSING, sentence};
 
 use super::conditions::{at_most_threads, may_report_processes};
 use super::footprint;
@@ -42,8 +42,9 @@ impl Tasks {
         let mut tasks = quietly(Self::loaded)?;
         match tasks.read()? {
             0 => Ok(tasks),
-            unplaced => Err(Refusal::new(format!(
-                "{unplaced} processes more than there is room for"
+            unplaced => Err(Refusal::new(sentence!(
+                "{} processes more than there is room for",
+                unplaced
             ))),
         }
     }

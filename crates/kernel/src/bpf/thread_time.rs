@@ -129,8 +129,7 @@ impl ThreadTime {
     fn loaded(architecture: &str, asked: &[Question]) -> Result<Self, Refusal> {
         let cpus = num_possible_cpus()?;
         if cpus > MOST_CPUS {
-            let why = format!("{cpus} CPUs are more than the {MOST_CPUS} that it was made for");
-            return Err(Refusal::new(why));
+            return Err(Refusal::of_cpus(cpus, MOST_CPUS));
         }
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = ThreadTimeSkelBuilder::default().open(place)?;
@@ -213,6 +212,18 @@ impl ThreadTime {
         Ok(())
     }
 
+    /// Which threads are inside a request, for the programs that see requests.
+    pub(super) fn serving(&self) -> BorrowedFd<'_> {
+        self.programs.maps.serving_by_task.as_fd()
+    }
+
+    /// Says whether those see reads from now on: how many times that has begun, 0 for not (`reads_seen`).
+    pub fn see_reads(&mut self, times: u32) {
+        if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
+            variables.reads_seen = times;
+        }
+    }
+
     /// Makes every thread look its role up at its next event.
     pub fn publish(&mut self) {
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
@@ -234,9 +245,9 @@ impl ThreadTime {
         self.hooks.detach();
     }
 
-    /// Attaches them again.
-    pub fn attach(&mut self) -> Result<(), Refusal> {
-        self.hooks.attach_again(self.programs.object_mut())
+    /// Attaches them again; whether they are at their hooks, or will be soon: then the next call tells.
+    pub fn attach(&mut self) -> Result<bool, Refusal> {
+        self.hooks.attach_again()
     }
 
     /// Begins the next on-window: each account continues from the thread's present state.

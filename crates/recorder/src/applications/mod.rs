@@ -1,11 +1,16 @@
-//! What applications report beside the kernel: `--postgres` and the like.
+//! What applications report beside the kernel: `--postgres`, `--redis` and the like.
 //!
 //! A thread for each asks (`watch`); here its polls are joined with the processes of this recording
 //! and become rows. A poll is held back until the sampler has reported every process that was there
 //! then. Trouble never ends a run: it becomes a gap, and is said once.
 
 mod held;
+mod listener;
 mod processes;
+mod scraped;
+mod sessions;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use std::collections::VecDeque;
@@ -13,13 +18,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use model::{EntityEvent, EntityId, Gap, GapReason, MISSING, Rows, Table, Timestamp, Window};
-use sources::{
-    AppSource, MOST_SESSIONS, Poll, Server, SessionRow, Tables, Trouble, TroubleKind, Value,
+use model::{
+    EntityEvent, EntityId, Gap, GapReason, Rows, Sentence, Table, Timestamp, Window, sentence,
 };
+use sources::{AppSource, MOST_SERIES, Poll, Process, Server, Tables, Trouble, TroubleKind};
 
 use self::held::Held;
 use self::processes::Processes;
+use self::scraped::Scraped;
 pub(super) use self::watch::Message;
 use super::error::{Error, Result};
 use super::gaps::keep;
@@ -30,6 +36,8 @@ const HOLD_NS: i64 = 3_500_000_000;
 const START_TOLERANCE_NS: i64 = 2_000_000_000;
 /// A server that has not said anything for so long answers no more.
 const SILENCE_NS: i64 = 8_000_000_000;
+/// Characters that are kept of a fact about a server.
+const LONGEST_FACT: usize = 200;
 
 /// The applications whose addresses were typed; what is not typed comes from the environment, as in their
 /// own tools.
@@ -52,6 +60,8 @@ pub(super) fn facts(source: &dyn AppSource) -> Vec<(String, String)> {
 /// What is to be written down.
 #[derive(Default)]
 pub(super) struct News {
+    /// Entities that the application names, before their rows.
+    pub(super) entities: Vec<EntityEvent>,
     /// Rows by table, in the order of time.
     pub(super) rows: Vec<(&'static Table, Rows)>,
     /// Facts about the server by name.
@@ -80,9 +90,11 @@ pub(super) struct Application {
     proc: PathBuf,
     processes: Processes,
     held: Held,
+    /// The series that it names itself, where it does.
+    scraped: Option<Scraped>,
     /// The entity that `held` counts for.
     counted: Option<EntityId>,
-    waiting: VecDeque<(Timestamp, Poll, Answerer)>,
+    waiting: VecDeque<(Timestamp, Poll, Option<Answerer>)>,
     answerer: Option<Answerer>,
     /// Where rows go that belong to no process of this machine.
     fallback: EntityId,
@@ -97,23 +109,32 @@ pub(super) struct Application {
     _stop: Sender<()>,
 }
 
+/// Entities that are there before an application answers.
+#[derive(Clone, Copy)]
+pub(super) struct Owners {
+    /// Gets the rows of a server that runs elsewhere.
+    pub(super) fallback: EntityId,
+    /// The first of `MOST_SERIES` numbers for the series of an application that names some.
+    pub(super) series: EntityId,
+}
+
 /// The process that answers us.
 #[derive(Clone, Copy)]
 struct Answerer {
     pid: u32,
-    started: Timestamp,
+    /// When it began, as the server says; `None` where the kernel says that it answers.
+    started: Option<Timestamp>,
     is_ours: bool,
     /// The server's first process, above it.
     root: Option<u32>,
 }
 
 impl Application {
-    /// Starts to ask, and hands the answers to `send`; `fallback` gets the rows of a server that runs
-    /// elsewhere.
+    /// Starts to ask, and hands the answers to `send`.
     pub(super) fn ask(
         source: Arc<dyn AppSource>,
         proc: PathBuf,
-        fallback: EntityId,
+        owners: Owners,
         send: impl Fn(Message) + Send + 'static,
     ) -> Self {
         let (stop, stopped) = channel();
@@ -136,10 +157,13 @@ impl Application {
             proc,
             processes: Processes::new(),
             held: Held::new(tables.server),
+            scraped: tables
+                .series
+                .map(|table| Scraped::new(table, owners.series)),
             counted: None,
             waiting: VecDeque::new(),
             answerer: None,
-            fallback,
+            fallback: owners.fallback,
             heard: kernel::boottime(),
             gaps: Vec::new(),
             lost: None,
@@ -161,9 +185,7 @@ impl Application {
             Message::Connected(at, server) => self.connected(at, *server, &mut news),
             Message::Poll(time, poll) => {
                 self.answered(now);
-                if let Some(answerer) = self.answerer {
-                    self.waiting.push_back((time, *poll, answerer));
-                }
+                self.waiting.push_back((time, *poll, self.answerer));
                 self.settle(now - HOLD_NS, &mut news);
             }
             Message::Trouble(trouble) => self.troubled(trouble, &mut news),
@@ -179,16 +201,24 @@ impl Application {
         let mut news = News::default();
         if self.lost.is_none() && end.ns_since(self.heard) > SILENCE_NS {
             let Self { name, place, .. } = self;
-            let sentence =
-                format!("{name}'s own word ({place}) was not heard any more: it does not answer");
+            let sentence = sentence!(
+                "{}'s own word ({}) was not heard any more: it does not answer",
+                *name,
+                place.clone()
+            );
             self.open_gap(GapReason::Unsupported(sentence));
         }
         self.answered(end);
         self.settle(end, &mut news);
+        let mut corrections = self.held.corrections();
+        if let Some((table, scraped)) = self.tables.series.zip(self.scraped.as_mut()) {
+            news.rows.push((table, scraped.finish()));
+            corrections.extend(scraped.corrections());
+        }
         LastNews {
             news,
             gaps: std::mem::take(&mut self.gaps),
-            corrections: self.held.corrections(),
+            corrections,
         }
     }
 
@@ -198,19 +228,44 @@ impl Application {
     }
 
     fn connected(&mut self, at: Timestamp, server: Server, news: &mut News) {
-        let process = server.process;
-        self.answerer = Some(Answerer {
-            pid: process.pid,
-            started: at - process.age_ns,
-            is_ours: process.is_ours,
-            root: targets::program_root(&self.proc, process.pid),
+        self.answerer = server
+            .process
+            .and_then(|process| self.answerer(at, &process));
+        let named = server.facts.into_iter().map(|(name, value)| {
+            let value = value.chars().take(LONGEST_FACT).collect();
+            (format!("{}.{name}", self.prefix), value)
         });
-        let named = server.facts.into_iter();
-        news.facts = named
-            .map(|(name, value)| (format!("{}.{name}", self.prefix), value))
-            .collect();
-        if let Some(sentence) = server.hidden {
-            self.note_gap(GapReason::Denied(sentence), news);
+        news.facts = named.collect();
+        for hidden in server.hidden {
+            self.note_gap(
+                hidden.table,
+                GapReason::Denied(hidden.sentence.into()),
+                news,
+            );
+        }
+    }
+
+    fn answerer(&self, at: Timestamp, process: &Process) -> Option<Answerer> {
+        match process {
+            Process::Numbered {
+                pid,
+                age_ns,
+                is_ours,
+            } => Some(Answerer {
+                pid: *pid,
+                started: Some(at - *age_ns),
+                is_ours: *is_ours,
+                root: targets::program_root(&self.proc, *pid),
+            }),
+            Process::Listening { at, names } => {
+                let pid = listener::listening(&self.proc, at, names)?;
+                Some(Answerer {
+                    pid,
+                    started: None,
+                    is_ours: false,
+                    root: Some(pid),
+                })
+            }
         }
     }
 
@@ -238,8 +293,8 @@ impl Application {
         }
         let sentence = trouble.sentence;
         let reason = match trouble.kind {
-            TroubleKind::Denied => GapReason::Denied(sentence.clone()),
-            TroubleKind::Away => GapReason::Unsupported(sentence.clone()),
+            TroubleKind::Denied => GapReason::Denied(sentence.clone().into()),
+            TroubleKind::Away => GapReason::Unsupported(sentence.clone().into()),
         };
         // A server that is too busy now and then would say the same every few seconds.
         if !self.gaps.iter().any(|gap| gap.reason == reason) {
@@ -255,7 +310,7 @@ impl Application {
         for table in self.tables.all() {
             let gap = Gap {
                 table: table.name.to_string(),
-                what: String::new(),
+                what: Sentence::default(),
                 window: Some(Window::new(since, since)),
                 reason: reason.clone(),
             };
@@ -263,11 +318,11 @@ impl Application {
         }
     }
 
-    /// A gap of sessions in the whole recording, noted and said once.
-    fn note_gap(&mut self, reason: GapReason, news: &mut News) {
+    /// A gap of the whole recording, noted and said once.
+    fn note_gap(&mut self, table: &Table, reason: GapReason, news: &mut News) {
         let gap = Gap {
-            table: self.tables.sessions.name.to_string(),
-            what: String::new(),
+            table: table.name.to_string(),
+            what: Sentence::default(),
             window: None,
             reason,
         };
@@ -275,7 +330,7 @@ impl Application {
             return;
         }
         if let GapReason::Denied(sentence) | GapReason::Unsupported(sentence) = &gap.reason {
-            news.sentences.push(sentence.clone());
+            news.sentences.push(sentence.to_string());
         }
         self.gaps.push(gap);
     }
@@ -293,9 +348,15 @@ impl Application {
         }
     }
 
-    fn write(&mut self, time: Timestamp, poll: Poll, answerer: Answerer, news: &mut News) {
-        let root = self.local_root(time, answerer);
-        if root.is_some() && answerer.is_ours {
+    fn write(
+        &mut self,
+        time: Timestamp,
+        mut poll: Poll,
+        answerer: Option<Answerer>,
+        news: &mut News,
+    ) {
+        let root = answerer.and_then(|answerer| self.local_root(time, answerer));
+        if let (Some(_), Some(answerer)) = (root, answerer.filter(|it| it.is_ours)) {
             let known = self.introduced.replace(answerer.pid);
             news.own = Some(answerer.pid).filter(|pid| known != Some(*pid));
         }
@@ -303,44 +364,39 @@ impl Application {
         if self.counted.replace(owner) != Some(owner) {
             self.held.restart();
         }
-        let Tables { server, sessions } = self.tables;
+        let server = self.tables.server;
         let mut row = Rows::with_capacity(server.columns.len(), 1);
-        row.push(time, owner, &self.held.row(poll.server));
+        let values = std::mem::take(&mut poll.server);
+        row.push(time, owner, &self.held.row(values));
         news.rows.push((server, row));
-        if root.is_none() {
-            let Self { name, place, .. } = self;
-            let sentence = format!(
-                "{name}'s sessions ({place}) have no processes here: it runs on another machine or in another PID namespace, /proc hides it, or too few files may be open for all that is here (ulimit -n); its counters are kept. Record there as well, or as root"
-            );
-            self.note_gap(GapReason::Unsupported(sentence), news);
-            return;
-        }
-        let rows = self.sessions(time, sessions, &poll.sessions);
-        news.rows.push((sessions, rows));
-        if poll.left_out > 0 {
-            self.drop_sessions(time, poll.left_out as u64);
-        }
+        self.write_sessions(time, root, &poll, news);
+        self.write_series(time, root, &poll, news);
     }
 
-    /// The rows of the sessions of a server on this machine.
-    fn sessions(&self, time: Timestamp, table: &Table, sessions: &[SessionRow]) -> Rows {
-        let entity = |pid| {
-            let process = self.processes.at(pid, time);
-            process.map(|process| process.entity)
+    /// The series of a poll, where the application names some.
+    fn write_series(
+        &mut self,
+        time: Timestamp,
+        root: Option<EntityId>,
+        poll: &Poll,
+        news: &mut News,
+    ) {
+        let Some((table, scraped)) = self.tables.series.zip(self.scraped.as_mut()) else {
+            return;
         };
-        let mut rows = Rows::with_capacity(table.columns.len(), sessions.len());
-        for session in sessions {
-            let Some(served_by) = entity(session.pid) else {
-                continue;
-            };
-            let value = |value: &Value| match *value {
-                Value::Number(number) => number,
-                Value::Process(pid) => entity(pid).map_or(MISSING, |it| i64::from(it.0)),
-            };
-            let values: Vec<i64> = session.values.iter().map(value).collect();
-            rows.push(time, served_by, &values);
+        let changes = scraped.take(time, root, &poll.series);
+        news.entities.extend(changes.entities);
+        news.rows.push((table, changes.rows));
+        let left_out = poll.left_out + changes.left_out;
+        let beyond = sentence!("series beyond {}, or with a name too long", MOST_SERIES);
+        if self.drop_rows(time, table, beyond, left_out) == Dropped::First {
+            let Self { name, place, .. } = self;
+            news.sentences.push(format!(
+                "{name} ({place}) serves {left_out} series that are not recorded: {MOST_SERIES} are, with names of up to 1,000 bytes. Have it serve less, as with ?collect[]=cpu of a node exporter"
+            ));
         }
-        rows
+        let too_large = Sentence::from("values beyond 9.2e12, or infinite");
+        self.drop_rows(time, table, too_large, changes.too_large);
     }
 
     /// The server's first process, when the server runs on this machine: the process that answers
@@ -348,67 +404,46 @@ impl Application {
     /// numbers of this machine as well; a server elsewhere has the same numbers and other processes.
     fn local_root(&self, time: Timestamp, answerer: Answerer) -> Option<EntityId> {
         let own = self.processes.at(answerer.pid, time)?;
-        let apart = own.started.ns_since(answerer.started).abs();
         let root = self.processes.at(answerer.root?, time)?;
-        (apart <= START_TOLERANCE_NS).then_some(root.entity)
+        let is_it = |started| own.started.ns_since(started).abs() <= START_TOLERANCE_NS;
+        answerer.started.is_none_or(is_it).then_some(root.entity)
     }
 
-    /// Adds to the one gap of sessions that there was no room for.
-    fn drop_sessions(&mut self, time: Timestamp, count: u64) {
+    /// Adds to the one gap of what there was no room for.
+    fn drop_rows(
+        &mut self,
+        time: Timestamp,
+        table: &Table,
+        what: Sentence,
+        count: usize,
+    ) -> Dropped {
+        if count == 0 {
+            return Dropped::Nothing;
+        }
+        let count = count as u64;
         let known = self.gaps.iter_mut().find_map(|gap| match &mut gap.reason {
-            GapReason::Dropped(sum) => Some((sum, &mut gap.window)),
+            GapReason::Dropped(sum) if gap.what == what => Some((sum, &mut gap.window)),
             _ => None,
         });
         if let Some((sum, window)) = known {
             *sum += count;
             *window = window.map(|window| Window::new(window.start, time));
-            return;
+            return Dropped::Again;
         }
         self.gaps.push(Gap {
-            table: self.tables.sessions.name.to_string(),
-            what: format!("sessions beyond {MOST_SESSIONS} a look"),
+            table: table.name.to_string(),
+            what,
             window: Some(Window::new(time, time)),
             reason: GapReason::Dropped(count),
         });
+        Dropped::First
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trouble_that_comes_again_is_a_gap_each_time_and_said_once() {
-        let nowhere = [(
-            sources::Application::Postgres,
-            "host=/nowhere user=u".to_owned(),
-        )];
-        let mut nowhere = sources(&nowhere).unwrap_or_else(|error| panic!("{error}"));
-        let mut application =
-            Application::ask(nowhere.remove(0), "/proc".into(), EntityId(0), drop);
-        let mut said = Vec::new();
-        let mut flap = |application: &mut Application, polls: usize| {
-            let trouble = Trouble {
-                kind: TroubleKind::Away,
-                sentence: "it was too busy".to_owned(),
-            };
-            said.extend(application.receive(Message::Trouble(trouble)).sentences);
-            for _ in 0..polls {
-                let poll = Box::new(Poll::default());
-                application.receive(Message::Poll(kernel::boottime(), poll));
-            }
-        };
-        (0..3).for_each(|_| flap(&mut application, 2));
-        assert_eq!(application.gaps().len(), 3 * 2);
-        // With one poll between two losses nothing lies between them.
-        (0..10).for_each(|_| flap(&mut application, 1));
-        assert_eq!(application.gaps().len(), 4 * 2);
-        (0..500).for_each(|_| flap(&mut application, 2));
-        assert!(application.gaps().len() <= 200);
-        let heard = application.heard;
-        let ends = application.gaps().iter().filter_map(|gap| gap.window);
-        let latest = ends.map(|window| window.end).max();
-        assert!(latest.is_some_and(|end| end <= heard && heard.ns_since(end) < 1_000_000_000));
-        assert_eq!(said, ["it was too busy"]);
-    }
+/// Whether there was no room for something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Dropped {
+    Nothing,
+    First,
+    Again,
 }

@@ -1,12 +1,13 @@
 //! The thread that asks an application: once a second, and anew when the connection was lost.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use model::Timestamp;
 use sensors::APPLICATION_PERIOD;
-use sources::{AppSource, Connection, Poll, Server, Surroundings, Trouble};
+use sources::{AppSource, Connection, Poll, Server, Surroundings, Trouble, TroubleKind};
 
 /// The longest wait between attempts to connect.
 const MOST_PATIENCE: Duration = Duration::from_secs(15);
@@ -25,20 +26,35 @@ pub(in super::super) enum Message {
 pub(super) fn watch(source: &dyn AppSource, send: &impl Fn(Message), stop: &Receiver<()>) {
     let mut patience = APPLICATION_PERIOD;
     loop {
-        match source.connect() {
-            Ok((connection, server)) => {
+        match contained(|| source.connect()) {
+            Some(Ok((connection, server))) => {
                 send(Message::Connected(kernel::boottime(), Box::new(server)));
                 patience = APPLICATION_PERIOD;
                 if poll_on(connection, send, stop) == Outcome::Stopped {
                     return;
                 }
             }
-            Err(trouble) => send(Message::Trouble(trouble)),
+            Some(Err(trouble)) => send(Message::Trouble(trouble)),
+            None => send(Message::Trouble(nonsense())),
         }
         if stop.recv_timeout(patience) != Err(RecvTimeoutError::Timeout) {
             return;
         }
         patience = (patience * 2).min(MOST_PATIENCE);
+    }
+}
+
+/// Asks with the code of libraries, which may give up on an answer that makes no sense; `None` where it did. What was
+/// asked with is not used after.
+fn contained<T>(ask: impl FnOnce() -> Result<T, Trouble>) -> Option<Result<T, Trouble>> {
+    catch_unwind(AssertUnwindSafe(ask)).ok()
+}
+
+/// The trouble with an answer that nobody could read.
+fn nonsense() -> Trouble {
+    Trouble {
+        kind: TroubleKind::Away,
+        sentence: "the server's answer makes no sense: is it another kind of server?".to_owned(),
     }
 }
 
@@ -57,16 +73,20 @@ fn poll_on(
     let mut next = Instant::now();
     loop {
         let before = kernel::boottime();
-        match connection.poll() {
-            Ok(poll) => {
+        match contained(|| connection.poll()) {
+            Some(Ok(poll)) => {
                 let middle = before + kernel::boottime().ns_since(before) / 2;
                 send(Message::Poll(middle, Box::new(poll)));
             }
-            Err(trouble) => {
+            Some(Err(trouble)) => {
                 send(Message::Trouble(trouble));
                 if connection.is_closed() {
                     return Outcome::Lost;
                 }
+            }
+            None => {
+                send(Message::Trouble(nonsense()));
+                return Outcome::Lost;
             }
         }
         // A poll that took longer than a period is not made up for.

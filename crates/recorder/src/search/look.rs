@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::net::SocketAddr;
 use std::path::Path;
 
+use model::{Sentence, sentence};
 use targets::{
     Connections, Endpoint, Served, Servers, connections_of, guess_by_owner, listening_at,
     program_root, servers_of, socket_inodes, start_ticks, tree_of,
@@ -17,7 +18,7 @@ pub(in super::super) struct Found {
     /// The processes that hold connections.
     pub(in super::super) serving: Vec<u32>,
     /// How they were found: `unix socket /tmp/.s.PGSQL.5432`.
-    pub(in super::super) found_by: String,
+    pub(in super::super) found_by: Sentence,
     /// Connections followed.
     pub(in super::super) connections: u32,
 }
@@ -28,7 +29,7 @@ pub(super) struct Look {
     pub(super) servers: Servers,
     pub(super) connections: Connections,
     /// Why the owner of a socket could not be guessed, as a sentence.
-    pub(super) trouble: Option<String>,
+    pub(super) trouble: Option<Sentence>,
 }
 
 /// Sockets of the system itself, which every program may hold: not what a load is about.
@@ -72,11 +73,11 @@ impl Look {
                     found = Found {
                         roots: guess.roots,
                         serving: guess.serving,
-                        found_by: format!("{}, by its owner", hidden.endpoint),
+                        found_by: sentence!("{}, by its owner", &hidden.endpoint),
                         connections: hidden.connections as u32,
                     };
                 }
-                Err(error) => trouble = Some(error.to_string()),
+                Err(error) => trouble = Some(error.to_string().into()),
             }
         }
         for pids in [&mut found.roots, &mut found.serving] {
@@ -92,6 +93,17 @@ impl Look {
     }
 }
 
+impl Look {
+    /// An address that the generator is connected to, by TCP.
+    pub(super) fn peer(&self) -> Option<SocketAddr> {
+        let mut made = self.connections.list.iter();
+        made.find_map(|connection| match connection.peer {
+            Endpoint::Inet(address) => Some(address),
+            _ => None,
+        })
+    }
+}
+
 impl Found {
     fn of(proc: &Path, serving: &[Served]) -> Self {
         // Who serves a connection each may have ended since.
@@ -103,7 +115,7 @@ impl Found {
         Self {
             serving: pids,
             roots,
-            found_by: endpoints(serving.iter().map(|served| served.endpoint.as_str())),
+            found_by: endpoints(serving.iter().map(|served| &served.endpoint)),
             connections: serving.iter().map(|served| served.connections as u32).sum(),
         }
     }
@@ -117,9 +129,11 @@ fn are_brief(proc: &Path, generator: &[u32], connections: &Connections) -> bool 
     made.any(|connection| !still.contains(&connection.inode))
 }
 
-fn endpoints<'a>(endpoints: impl Iterator<Item = &'a str>) -> String {
-    let distinct: BTreeSet<&str> = endpoints.collect();
-    distinct.into_iter().collect::<Vec<_>>().join(", ")
+fn endpoints<'a>(endpoints: impl Iterator<Item = &'a Sentence>) -> Sentence {
+    let distinct: BTreeSet<&Sentence> = endpoints.collect();
+    let distinct = distinct.into_iter().cloned();
+    let all = distinct.reduce(|all, endpoint| all.and(", ").and(endpoint));
+    all.unwrap_or_default()
 }
 
 fn is_of_the_system(endpoint: &Endpoint) -> bool {

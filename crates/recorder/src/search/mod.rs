@@ -12,13 +12,14 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use model::Sentence;
 use rustix::time::{ClockId, clock_gettime};
 use targets::{socket_inodes, tree_of};
 
 use self::look::Look;
 
 pub(super) use self::look::Found;
-pub(super) use self::sentences::no_connection;
+pub(super) use self::sentences::{no_connection, unserved};
 
 /// Between looks while servers are still being found.
 const SOON: Duration = Duration::from_millis(250);
@@ -38,8 +39,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) enum SearchEvent {
     /// Servers, or more of their processes.
     Found(Found),
+    /// The generator is connected to this address, and nobody who serves it is found so far.
+    Connected(SocketAddr),
     /// The search gave up, for now: why, as a sentence.
-    NotFound(String),
+    NotFound(Sentence),
 }
 
 /// What is to be searched for.
@@ -80,6 +83,10 @@ impl Search {
             }
             state.pace(self.clients, is_report_due, cost);
             let Some(look) = look else { continue };
+            let peer = look.peer().filter(|_| state.known.serving.is_empty());
+            if peer.is_some_and(|peer| !report(SearchEvent::Connected(peer))) {
+                return;
+            }
             let waited = state.began.elapsed();
             if is_report_due && state.known.serving.is_empty() && waited >= PATIENCE {
                 state.is_reported = true;

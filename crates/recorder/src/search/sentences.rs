@@ -1,28 +1,32 @@
 //! Why no server was found, and what to do, in sentences for the user.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use model::{EntityKind, Part, Sentence, sentence};
 use targets::{Endpoint, listeners, listening_here};
 
 use super::look::Look;
 
 /// Why there is nobody, and what to do.
-pub(super) fn not_found(proc: &Path, name: &str, look: &Look, waited: Duration) -> String {
+pub(super) fn not_found(proc: &Path, name: &str, look: &Look, waited: Duration) -> Sentence {
     let Look {
         servers,
         connections,
         ..
     } = look;
+    let workload = Part::name(EntityKind::Workload, name);
     if let Some(remote) = servers.remote.first() {
         let port = match remote {
-            Endpoint::Inet(address) => format!("port:{}", address.port()),
-            _ => "name:SERVER".to_owned(),
+            Endpoint::Inet(address) => sentence!("port:{}", address.port()),
+            _ => "name:SERVER".into(),
         };
-        return format!(
-            "the server behind {} is not on this machine ({remote}). Record it there meanwhile: \
-             stallscope record --for 30s --target {port}",
-            name
+        return sentence!(
+            "the server behind {} is not on this machine ({}). Record it there meanwhile: stallscope record --for 30s --target {}",
+            workload,
+            remote.to_string(),
+            port
         );
     }
     if let Some(unanswered) = servers
@@ -30,46 +34,78 @@ pub(super) fn not_found(proc: &Path, name: &str, look: &Look, waited: Duration) 
         .first()
         .filter(|_| !connections.list.is_empty())
     {
-        return format!(
+        return sentence!(
             "cannot find a server behind {}: it connects to {}, and nobody answers there. Name it: --target {}",
-            name,
+            workload,
             unanswered.service(),
             example(proc)
         );
     }
     if !connections.unreadable.is_empty() || servers.unfollowed > 0 {
-        return format!(
-            "cannot see who serves {}: its connections may not be looked into. Run as root, or name \
-             the server: --target {}",
-            name,
+        return sentence!(
+            "cannot see who serves {}: its connections may not be looked into. Run as root, or name the server: --target {}",
+            workload,
             example(proc)
         );
     }
     no_connection(proc, name, waited)
 }
 
-/// The sentence for a generator that made no connection.
-pub(in super::super) fn no_connection(proc: &Path, name: &str, waited: Duration) -> String {
+/// The sentence for a generator that connected to an address, where nobody was seen.
+pub(in super::super) fn unserved(
+    proc: &Path,
+    name: &str,
+    contact: SocketAddr,
+    waited: Duration,
+) -> Sentence {
+    let listening = listeners(proc);
+    let is_here = listening.iter().any(|it| it.port == Some(contact.port()));
+    let name = Part::name(EntityKind::Workload, name);
+    match is_here {
+        true => sentence!(
+            "{} makes the load, and who serves it at {} was not seen in {}, or may not be: run as root, or name the server: --target port:{}",
+            name,
+            contact.to_string(),
+            seconds(waited),
+            contact.port()
+        ),
+        false => sentence!(
+            "{} makes the load, and its server at {} is not on this machine, or was not seen. Record it there meanwhile: stallscope record --for 30s --target port:{}",
+            name,
+            contact.to_string(),
+            contact.port()
+        ),
+    }
+}
+
+fn seconds(waited: Duration) -> Part {
     let seconds = waited.as_secs_f64();
-    let waited = if seconds >= 1.0 {
+    let text = if seconds >= 1.0 {
         format!("{seconds:.0} s")
     } else {
         format!("{seconds:.1} s")
     };
-    format!(
-        "cannot find a server behind {name}: it made no connection in {waited}. Name it: --target {} (listening here: {})",
+    Part::Own(text.into())
+}
+
+/// The sentence for a generator that made no connection.
+pub(in super::super) fn no_connection(proc: &Path, name: &str, waited: Duration) -> Sentence {
+    sentence!(
+        "cannot find a server behind {}: it made no connection in {}. Name it: --target {} (listening here: {})",
+        Part::name(EntityKind::Workload, name),
+        seconds(waited),
         example(proc),
         listening_here(&listeners(proc))
     )
 }
 
 /// A target that could be typed here.
-fn example(proc: &Path) -> String {
+fn example(proc: &Path) -> Sentence {
     let listening = listeners(proc);
     let named = listening.iter().filter(|listener| listener.pid.is_some());
     let port = named
         .chain(&listening)
         .find_map(|listener| listener.port)
         .unwrap_or(5432);
-    format!("port:{port}")
+    sentence!("port:{}", port)
 }

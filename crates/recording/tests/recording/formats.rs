@@ -47,10 +47,14 @@ fn opened(format: u32) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let recording = Reader::open(&folder).unwrap();
     assert_eq!(recording.damage, []);
-    let written = model::Meta {
+    let mut written = model::Meta {
         format_version: format,
         ..crate::sample::meta(true)
     };
+    // These were written without the parts of sentences, and a text alone is foreign.
+    for sentence in written.sentences_mut() {
+        *sentence = sentence.to_string().into();
+    }
     assert_eq!(recording.meta, written);
     as_text(&recording.timeline)
 }
@@ -74,8 +78,8 @@ fn format_1_opens_and_lacks_the_groups_of_later_formats() {
 }
 
 #[test]
-fn format_2_opens() {
-    expect![[r#"
+fn formats_2_to_5_open_alike() {
+    let expected = expect![[r#"
         window 100.000 s to 104.000 s
         gap threads wait_ns: not allowed: needs CAP_BPF
         EntityRecord { id: EntityId(0), entity: Entity { kind: Thread, name: "leader", path: "tid:40@1" }, parent: None, group: None, pressure_group: None, memory_group: None, io_group: None, role: Target, serving: false, first_seen: Timestamp(100000000000), vanished: None }
@@ -88,41 +92,6 @@ fn format_2_opens() {
         102000000000 1 - 68 4
         102000000000 0 6000000 83 12
         103500000000 1 900 83 9
-    "#]].assert_eq(&opened(2));
-}
-
-#[test]
-fn format_3_opens() {
-    expect![[r#"
-        window 100.000 s to 104.000 s
-        gap threads wait_ns: not allowed: needs CAP_BPF
-        EntityRecord { id: EntityId(0), entity: Entity { kind: Thread, name: "leader", path: "tid:40@1" }, parent: None, group: None, pressure_group: None, memory_group: None, io_group: None, role: Target, serving: false, first_seen: Timestamp(100000000000), vanished: None }
-        EntityRecord { id: EntityId(1), entity: Entity { kind: Thread, name: "worker2", path: "tid:41@1" }, parent: Some(EntityId(0)), group: Some(EntityId(7)), pressure_group: Some(EntityId(8)), memory_group: Some(EntityId(9)), io_group: None, role: Target, serving: true, first_seen: Timestamp(100000000000), vanished: Some(Timestamp(103600000000)) }
-        table threads: time entity run_ns state switches
-        100100000000 0 1000000 82 10
-        100100000000 1 500 83 -
-        100200000000 1 700 - 3
-        101200000000 0 5000000 82 12
-        102000000000 1 - 68 4
-        102000000000 0 6000000 83 12
-        103500000000 1 900 83 9
-    "#]].assert_eq(&opened(3));
-}
-
-#[test]
-fn format_4_opens() {
-    expect![[r#"
-        window 100.000 s to 104.000 s
-        gap threads wait_ns: not allowed: needs CAP_BPF
-        EntityRecord { id: EntityId(0), entity: Entity { kind: Thread, name: "leader", path: "tid:40@1" }, parent: None, group: None, pressure_group: None, memory_group: None, io_group: None, role: Target, serving: false, first_seen: Timestamp(100000000000), vanished: None }
-        EntityRecord { id: EntityId(1), entity: Entity { kind: Thread, name: "worker2", path: "tid:41@1" }, parent: Some(EntityId(0)), group: Some(EntityId(7)), pressure_group: Some(EntityId(8)), memory_group: Some(EntityId(9)), io_group: None, role: Target, serving: true, first_seen: Timestamp(100000000000), vanished: Some(Timestamp(103600000000)) }
-        table threads: time entity run_ns state switches
-        100100000000 0 1000000 82 10
-        100100000000 1 500 83 -
-        100200000000 1 700 - 3
-        101200000000 0 5000000 82 12
-        102000000000 1 - 68 4
-        102000000000 0 6000000 83 12
-        103500000000 1 900 83 9
-    "#]].assert_eq(&opened(4));
+    "#]];
+    (2..=5).for_each(|format| expected.assert_eq(&opened(format)));
 }

@@ -54,9 +54,9 @@ pub fn meta(complete: bool) -> Meta {
         workload: None,
         gaps: vec![Gap {
             table: "threads".to_owned(),
-            what: "wait_ns".to_owned(),
+            what: "wait_ns".into(),
             window: None,
-            reason: GapReason::Denied("needs CAP_BPF".to_owned()),
+            reason: GapReason::Denied("needs CAP_BPF".into()),
         }],
         cost: Cost::default(),
     }

@@ -12,6 +12,7 @@ use postgres::config::{Host, SslMode};
 
 use super::passfile;
 use crate::Surroundings;
+use crate::url::Endpoint;
 
 /// Where servers put their socket: Debian's and Red Hat's place, then the project's own.
 const SOCKET_FOLDERS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
@@ -51,6 +52,17 @@ impl Address {
     /// # Errors
     /// A sentence for the user that quotes nothing of the text.
     pub fn parse(text: &str, around: &dyn Surroundings) -> Result<Self, String> {
+        let mut address = Self::without_settings(text, around)?;
+        let options = match address.config.get_options() {
+            Some(typed) => format!("{typed} {OPTIONS}"),
+            None => OPTIONS.to_owned(),
+        };
+        address.config.options(&options);
+        Ok(address)
+    }
+
+    /// The same for a pooler, which refuses settings of the session.
+    pub(crate) fn without_settings(text: &str, around: &dyn Surroundings) -> Result<Self, String> {
         let text = text.trim();
         if is_torn(text) {
             return Err(TORN.to_owned());
@@ -85,6 +97,19 @@ impl Address {
             database,
             user,
         })
+    }
+
+    /// How to connect.
+    pub(crate) fn config(&self) -> &postgres::Config {
+        &self.config
+    }
+
+    /// Where the server listens.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        match self.host.starts_with('/') {
+            true => Endpoint::Socket(format!("{}/.s.PGSQL.{}", self.host, self.port)),
+            false => Endpoint::Tcp(self.host.clone(), self.port),
+        }
     }
 }
 
@@ -218,11 +243,7 @@ fn set_password(config: &mut postgres::Config, around: &dyn Surroundings, wanted
 }
 
 fn set_limits(config: &mut postgres::Config) {
-    let options = match config.get_options() {
-        Some(typed) => format!("{typed} {OPTIONS}"),
-        None => OPTIONS.to_owned(),
-    };
-    config.options(&options).application_name("stallscope");
+    config.application_name("stallscope");
     let timeout = config.get_connect_timeout().copied();
     config.connect_timeout(timeout.unwrap_or(CONNECT_TIMEOUT));
     config.tcp_user_timeout(SILENCE_TIMEOUT);

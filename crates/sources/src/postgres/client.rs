@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use postgres::{NoTls, SimpleQueryMessage};
+use sensors::postgres::SESSION;
 
 use super::queries::{self, Row};
 use super::{Address, rows, trouble};
-use crate::{Connection, Poll, Process, Server, Trouble};
+use crate::{Connection, Hidden, Poll, Process, Server, Trouble};
 
 /// An open connection.
 pub(super) struct Client {
@@ -73,24 +74,32 @@ fn server(answers: &[Vec<Row>], version: u32, address: &Address) -> Option<Serve
     let age_us: i64 = cell(answers, 0, 1)?.parse().ok()?;
     let sees_all = cell(answers, 0, 2)? == "t";
     Some(Server {
-        process: Process {
+        process: Some(Process::Numbered {
             pid: cell(answers, 0, 0)?.parse().ok()?,
             age_ns: age_us.saturating_mul(1_000),
             is_ours: true,
-        },
+        }),
         facts: answers.get(1)?.iter().filter_map(setting).collect(),
-        hidden: (!sees_all).then(|| hidden(version, address)),
+        hidden: (!sees_all)
+            .then(|| hidden(version, address))
+            .into_iter()
+            .collect(),
     })
 }
 
 /// What to do where the role sees no sessions of others.
-fn hidden(version: u32, address: &Address) -> String {
+fn hidden(version: u32, address: &Address) -> Hidden {
     let way_out = if version >= queries::BACKEND_TYPES {
         "GRANT pg_monitor to this role"
     } else {
         "name a superuser, as this version has no pg_monitor"
     };
-    format!("what sessions of other roles do is hidden by PostgreSQL ({address}): {way_out}")
+    Hidden {
+        table: &SESSION,
+        sentence: format!(
+            "what sessions of other roles do is hidden by PostgreSQL ({address}): {way_out}"
+        ),
+    }
 }
 
 /// How many sessions ordinary roles may have: `max_connections` without what is reserved.

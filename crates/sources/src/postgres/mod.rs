@@ -7,8 +7,8 @@
 mod address;
 mod client;
 mod passfile;
-mod queries;
-mod rows;
+pub(crate) mod queries;
+pub(crate) mod rows;
 mod trouble;
 
 use sensors::postgres::{DATABASE, SESSION};
@@ -16,6 +16,7 @@ use sensors::postgres::{DATABASE, SESSION};
 use crate::{AppSource, Connection, Server, Tables, Trouble};
 
 pub use address::Address;
+pub(crate) use trouble::causes;
 
 impl AppSource for Address {
     fn name(&self) -> &'static str {
@@ -33,7 +34,8 @@ impl AppSource for Address {
     fn tables(&self) -> Tables {
         Tables {
             server: &DATABASE,
-            sessions: &SESSION,
+            sessions: Some(&SESSION),
+            series: None,
         }
     }
 

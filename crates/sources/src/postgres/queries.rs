@@ -8,6 +8,8 @@
 
 use std::collections::HashMap;
 
+use crate::blockers::root;
+
 /// The oldest version that can be asked.
 pub(super) const OLDEST: u32 = 90_600;
 /// Since then `pg_stat_activity` tells what a backend is, and shows more than clients.
@@ -58,7 +60,7 @@ pub(super) fn look(version: u32) -> String {
 
 /// What one look found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Look {
+pub(crate) struct Look {
     /// Sessions of clients, and workers of their parallel queries; ours is left out.
     pub(super) sessions: Vec<Session>,
     /// Sessions that this role may not look into; they are not among `sessions`.
@@ -105,10 +107,10 @@ pub(super) struct Counters {
 }
 
 /// A row of an answer, as text.
-pub(super) type Row = Vec<Option<String>>;
+pub(crate) type Row = Vec<Option<String>>;
 
 /// The answers of `look`.
-pub(super) fn read_look(sessions: &[Row], counters: &[Row]) -> Option<Look> {
+pub(crate) fn read_look(sessions: &[Row], counters: &[Row]) -> Option<Look> {
     let mut look = Look::default();
     let mut blockers: HashMap<u32, u32> = HashMap::new();
     for row in sessions {
@@ -162,20 +164,6 @@ fn number(text: &Option<String>) -> Option<i64> {
 /// The first of `1,2,3`; pid 0 stands for a prepared transaction.
 fn first(pids: &str) -> Option<u32> {
     pids.split(',').next()?.parse().ok()
-}
-
-/// Follows the chain of blockers to its end. In a circle, a deadlock not yet found, there is none: then
-/// the direct blocker stands.
-fn root(pid: u32, blockers: &HashMap<u32, u32>) -> Option<u32> {
-    let direct = *blockers.get(&pid)?;
-    let mut at = direct;
-    for _ in 0..blockers.len() {
-        match blockers.get(&at) {
-            Some(next) if *next != 0 => at = *next,
-            _ => return Some(at),
-        }
-    }
-    Some(direct)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ const IDLE_IN_TRANSACTION: [i64; 2] = [3, 4];
 const LOCK: i64 = 0x03;
 
 /// The rows of a look; `limit` sessions may be there for ordinary roles.
-pub(super) fn poll(look: &Look, limit: Option<i64>) -> Poll {
+pub(crate) fn poll(look: &Look, limit: Option<i64>) -> Poll {
     let counters = look.counters.as_ref().map_or([MISSING; 7], counters_of);
     let mut wanted: Vec<&Session> = look.sessions.iter().collect();
     wanted.sort_by_key(|session| urgency(session));
@@ -19,6 +19,7 @@ pub(super) fn poll(look: &Look, limit: Option<i64>) -> Poll {
     Poll {
         server: counters.into_iter().chain(gauges(look, limit)).collect(),
         sessions: wanted[..kept].iter().map(|session| row(session)).collect(),
+        series: Vec::new(),
         left_out: wanted.len() - kept,
     }
 }
@@ -29,11 +30,11 @@ fn row(session: &Session) -> SessionRow {
         Value::Number(wait_class_code(session.wait.as_deref())),
         session
             .blocked_by
-            .map_or(Value::Number(MISSING), Value::Process),
+            .map_or(Value::Number(MISSING), Value::Task),
         Value::Number(session.transaction_age_ns.unwrap_or(MISSING)),
     ];
     SessionRow {
-        pid: session.pid,
+        task: session.pid,
         values: values.to_vec(),
     }
 }

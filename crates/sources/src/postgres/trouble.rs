@@ -74,7 +74,7 @@ fn advice(error: &postgres::Error, said: &str) -> (TroubleKind, String) {
 }
 
 /// The error with what caused it, each said once.
-fn causes(error: &postgres::Error) -> String {
+pub(crate) fn causes(error: &postgres::Error) -> String {
     let mut text = error.to_string();
     let mut next = std::error::Error::source(error);
     while let Some(cause) = next {

@@ -1,18 +1,22 @@
 //! What a person sees while a recording is made: the live line, sentences, and the workload's own text.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use model::Target;
+use model::{Sentence, Target};
 use recorder::{Observer, Progress, Taken};
 use workloads::Stream;
 
 use crate::outputs::{self, Live, Screen, too_many_files};
+
+use super::live_verdict::LiveVerdict;
 
 /// Shows a recording on standard output and standard error.
 pub(super) struct Console {
     screen: Screen,
     /// Locked by the recorder's thread alone.
     live: Mutex<Live>,
+    /// The answer so far, where the line is redrawn.
+    verdict: Mutex<Option<LiveVerdict>>,
 }
 
 impl Console {
@@ -21,7 +25,12 @@ impl Console {
         Self {
             live: Mutex::new(Live::new(screen.clone(), quiet, rate_unit)),
             screen,
+            verdict: Mutex::new(None),
         }
+    }
+
+    fn verdict(&self) -> MutexGuard<'_, Option<LiveVerdict>> {
+        self.verdict.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn notice(&self, sentence: &str) {
@@ -33,7 +42,16 @@ impl Observer for Console {
     fn progress(&self, progress: Progress<'_>) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         match progress {
-            Progress::Elapsed(time) => live.show(time.as_secs()),
+            Progress::Begun(folder) => {
+                if live.is_redrawn() {
+                    *self.verdict() = Some(LiveVerdict::of(folder.clone()));
+                }
+            }
+            Progress::Elapsed(time) => {
+                let verdict = self.verdict();
+                live.verdict(verdict.as_ref().and_then(LiveVerdict::text));
+                live.show(time.as_secs());
+            }
             Progress::Bin(bin) => live.bin(bin),
             Progress::CpuPressure(share) => live.pressure(share),
             Progress::Notice(sentence) => self.notice(sentence),
@@ -53,13 +71,14 @@ impl Observer for Console {
 }
 
 /// What was changed in the command, and who the target is, in one line; nothing where there is neither.
-fn introduction(notices: &[String], server: Option<&Target>) -> Option<String> {
+fn introduction(notices: &[Sentence], server: Option<&Target>) -> Option<String> {
     let mut words: Vec<String> = notices.iter().map(|notice| format!("{notice}.")).collect();
     words.extend(server.map(|server| {
-        let over = if server.found_by.starts_with("unix socket") {
+        let found_by = server.found_by.to_string();
+        let over = if found_by.starts_with("unix socket") {
             "a unix socket"
         } else {
-            &server.found_by
+            &found_by
         };
         // Of a server that is not known, one process may have all connections.
         let unit = match server.unit.as_str() {

@@ -27,6 +27,8 @@ pub(super) struct Wanted<'a> {
     /// Where the report goes as JSON, opened before the recording began.
     pub(super) json: Option<JsonFile>,
     pub(super) conditions: &'a [Condition],
+    /// Verdicts of a recording of the whole machine.
+    pub(super) top: usize,
 }
 
 /// Shows what was recorded; returns 1 when a condition holds.
@@ -42,6 +44,7 @@ fn tell(recorded: Recorded, screen: &Screen, wanted: Wanted<'_>) -> Result<u8> {
         options,
         json,
         conditions,
+        top,
     } = wanted;
     let held = recorded.folder;
     let folder = held.path();
@@ -49,7 +52,8 @@ fn tell(recorded: Recorded, screen: &Screen, wanted: Wanted<'_>) -> Result<u8> {
     let mut recording = Reader::open_in(&held)
         .with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
     analysis::prepare(&mut recording.timeline);
-    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let (timeline, meta) = (&mut recording.timeline, &mut recording.meta);
+    let report = analysis::conclude(timeline, meta, None, top);
     let interrupted = Arc::new(AtomicBool::new(false));
     let heard = interrupted.clone();
     // All that is left to wait for is the page.

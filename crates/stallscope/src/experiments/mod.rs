@@ -5,6 +5,7 @@
 
 mod console;
 mod finish;
+mod live_verdict;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use workloads::Adjust;
 use self::console::Console;
 use self::finish::{Wanted, finish};
 use crate::COULD_NOT;
-use crate::arguments::{Dsn, Record, RecordingOptions, Run};
+use crate::arguments::{Dsn, Record, RecordingOptions, Run, TOP};
 use crate::outputs::{self, JsonFile, Screen};
 
 /// Where the kernel shows its files.
@@ -39,6 +40,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         options,
         json,
         conditions: &arguments.fail_if,
+        top: TOP,
     };
     let finished = finish(recorded, &screen, wanted);
     match (status, finished) {
@@ -67,6 +69,7 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
         options,
         json,
         conditions: &[],
+        top: arguments.top,
     };
     finish(recorded, &screen, wanted)
 }
@@ -96,6 +99,7 @@ fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Optio
         targets: options.target.clone(),
         applications: applications(options),
         trace_all: options.trace_all,
+        goals: options.slo.clone(),
         root,
         argv: std::env::args_os().collect(),
     }
@@ -103,7 +107,13 @@ fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Optio
 
 /// The applications to ask, with their addresses.
 fn applications(options: &RecordingOptions) -> Vec<(Application, String)> {
-    let named = [(Application::Postgres, &options.postgres)];
+    let named = [
+        (Application::Postgres, &options.postgres),
+        (Application::MySql, &options.mysql),
+        (Application::PgBouncer, &options.pgbouncer),
+        (Application::Redis, &options.redis),
+        (Application::Prometheus, &options.scrape),
+    ];
     let asked = |(application, dsn): (Application, &Option<Dsn>)| {
         Some((application, dsn.as_ref()?.text().to_owned()))
     };

@@ -2,20 +2,18 @@
 //!
 //! Nothing is copied byte by byte. What this program does not read, it does not send.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use model::{EntityEvent, Rows, Table, TableData};
 use recording::bundle::{self, Manifest};
-use recording::{FolderHandle, Recording, Writer};
+use recording::{Recording, Writer};
 use tempfile::TempDir;
 
-use super::redact::{Redacted, redact};
-use super::{place, preview, refused};
+use super::redact::{PublicTable, Redacted, redact};
+use super::{Place, place, preview, refused};
 use crate::arguments::{Export, Names};
 use crate::outputs;
 use crate::temporary_output::{Entry, TemporaryOutput};
@@ -33,8 +31,8 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
         true => None,
         false => Some(place(&out)?),
     };
-    if let Some((folder, name)) = &destination
-        && folder.has(name)
+    if let Some(place) = &destination
+        && place.folder.has(&place.name)
     {
         return Err(refused(&out)(std::io::ErrorKind::AlreadyExists.into()));
     }
@@ -69,19 +67,15 @@ pub(super) fn make(
     recording: &Recording,
     names: Names,
 ) -> Result<(Redacted, Manifest)> {
-    let redacted = redact(recording, names);
+    let redacted = redact(recording, names)?;
     write_again(folder, recording, &redacted)?;
     let manifest = Manifest::of(folder, preview::redaction(&redacted, names))?;
     Ok((redacted, manifest))
 }
 
 /// Packs the folder; a bundle that could not be finished does not stay.
-fn save(
-    out: &Path,
-    (home, name): (Arc<FolderHandle>, OsString),
-    folder: &Path,
-    manifest: &Manifest,
-) -> Result<u64> {
+fn save(out: &Path, destination: Place, folder: &Path, manifest: &Manifest) -> Result<u64> {
+    let Place { folder: home, name } = destination;
     let entry = |_: &File| Entry::File(home.clone(), name.clone());
     let made = TemporaryOutput::make(|| home.create_file(&name), entry);
     let (_unfinished, file) = made.map_err(refused(out))?;
@@ -103,21 +97,31 @@ fn write_again(folder: &Path, recording: &Recording, redacted: &Redacted) -> Res
         record: record.clone(),
     });
     writer.entities(&events.collect::<Vec<_>>())?;
-    for (data, table) in recording.timeline.tables().zip(&redacted.tables) {
-        append(&mut writer, table, data)?;
+    for PublicTable { table, columns } in &redacted.tables {
+        if let Some(data) = recording.timeline.table(&table.name) {
+            append(&mut writer, table, Columns { data, columns })?;
+        }
     }
     writer.close(meta)?;
     Ok(())
 }
 
-fn append(writer: &mut Writer, table: &Table, data: &TableData) -> Result<()> {
+/// The columns of a table that leave.
+struct Columns<'a> {
+    data: &'a TableData,
+    columns: &'a [usize],
+}
+
+fn append(writer: &mut Writer, table: &Table, public: Columns<'_>) -> Result<()> {
+    let Columns { data, columns } = public;
     let width = table.columns.len();
     let mut rows = Rows::with_capacity(width, data.len().min(BATCH_ROWS));
     let mut values = Vec::with_capacity(width);
     for row in 0..data.len() {
         let (time, entity) = data.key(row);
         values.clear();
-        values.extend(data.row(row));
+        let recorded: Vec<i64> = data.row(row).collect();
+        values.extend(columns.iter().map(|column| recorded[*column]));
         rows.push(time, entity, &values);
         if rows.len() == BATCH_ROWS {
             writer.append(table, &rows)?;

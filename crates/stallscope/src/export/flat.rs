@@ -185,7 +185,9 @@ fn words<'a>(
 fn roles(records: &[Option<&EntityRecord>], timeline: &Timeline) -> ArrayRef {
     let role = |record: &EntityRecord| {
         let owner = match record.entity.kind {
-            EntityKind::Thread | EntityKind::Connection | EntityKind::Pool => record.parent,
+            EntityKind::Thread | EntityKind::Connection | EntityKind::Pool | EntityKind::Series => {
+                record.parent
+            }
             EntityKind::Waker | EntityKind::WaitEvent => {
                 let pool = record.parent.and_then(|pool| timeline.entities.get(pool));
                 pool.and_then(|pool| pool.parent)
@@ -348,7 +350,11 @@ fn gap_columns(gaps: &[Gap], clock: &WallClock) -> Vec<ArrayRef> {
     let filled = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     vec![
         text(gaps.iter().map(|gap| filled(&gap.table)).collect()),
-        text(gaps.iter().map(|gap| filled(&gap.what)).collect()),
+        text(
+            gaps.iter()
+                .map(|gap| filled(&gap.what.to_string()))
+                .collect(),
+        ),
         plain(start),
         utc(clock, gaps.iter().map(start)),
         plain(end),
@@ -368,12 +374,12 @@ fn gap_columns(gaps: &[Gap], clock: &WallClock) -> Vec<ArrayRef> {
 
 fn reason(reason: &GapReason) -> (&'static str, String) {
     match reason {
-        GapReason::Unsupported(detail) => ("unsupported", detail.clone()),
-        GapReason::Denied(detail) => ("denied", detail.clone()),
+        GapReason::Unsupported(detail) => ("unsupported", detail.to_string()),
+        GapReason::Denied(detail) => ("denied", detail.to_string()),
         GapReason::Vanished => ("vanished", String::new()),
         GapReason::Overrun => ("overrun", String::new()),
-        GapReason::Unwritten(detail) => ("unwritten", detail.clone()),
-        GapReason::Malformed(detail) => ("malformed", detail.clone()),
+        GapReason::Unwritten(detail) => ("unwritten", detail.to_string()),
+        GapReason::Malformed(detail) => ("malformed", detail.to_string()),
         GapReason::Dropped(count) => ("dropped", count.to_string()),
     }
 }

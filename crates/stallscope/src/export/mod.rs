@@ -73,10 +73,18 @@ fn refused(path: &Path) -> impl FnOnce(std::io::Error) -> anyhow::Error + '_ {
     }
 }
 
-/// The folder in which a destination is to be made, held open, and its name there.
-fn place(path: &Path) -> Result<(Arc<FolderHandle>, OsString)> {
+/// Where a destination is to be made: its folder, held open, and its name there.
+struct Place {
+    folder: Arc<FolderHandle>,
+    name: OsString,
+}
+
+fn place(path: &Path) -> Result<Place> {
     match recording::for_new_file(path) {
-        Ok((folder, name)) => Ok((Arc::new(folder), name)),
+        Ok((folder, name)) => Ok(Place {
+            folder: Arc::new(folder),
+            name,
+        }),
         Err(Blocked::Io(error)) => Err(refused(path)(error)),
         Err(Blocked::Exposed(exposed)) => bail!(
             "cannot write {} as root: {exposed}. Choose a place where only root may write, or a sticky one as /var/tmp: -o {}",

@@ -47,7 +47,10 @@ pub(super) fn redaction(redacted: &Redacted, names: Names) -> Vec<String> {
     vec![
         kept.to_owned(),
         replaced,
-        "Left out: machine and boot id, lines quoted from the workload's output, patterns of --metric, facts of the environment that this version does not know.".to_owned(),
+        format!(
+            "Withheld ([withheld]): {}, as lines quoted from the workload's output, patterns of --metric, errors in words of others, facts of the environment that this version does not know. Machine and boot id are left out.",
+            analysis::count(u32::try_from(redacted.withheld).unwrap_or(u32::MAX), "text")
+        ),
     ]
 }
 
@@ -61,11 +64,10 @@ fn noun(class: Class) -> (&'static str, &'static str) {
         Class::Group => ("part of group paths", "parts of group paths"),
         Class::Folder => ("part of file paths", "parts of file paths"),
         Class::Interface => ("interface", "interfaces"),
+        Class::Device => ("device", "devices"),
         Class::Program => ("program", "programs"),
-        Class::Word => (
-            "word of commands and sentences",
-            "words of commands and sentences",
-        ),
+        Class::Series => ("series", "series"),
+        Class::Word => ("word of commands", "words of commands"),
     }
 }
 
@@ -110,6 +112,7 @@ fn population(recording: &Recording) -> String {
             EntityKind::GroupDisk => analysis::count(count, "disk of a group"),
             EntityKind::WaitEvent => analysis::count(count, "wait event"),
             EntityKind::Cpu => analysis::count(count, "CPU"),
+            EntityKind::Series => format!("{} series", analysis::integer(f64::from(count))),
             kind => analysis::count(count, kind.word()),
         }
     });
@@ -130,17 +133,6 @@ pub(super) fn texts(redacted: &Redacted) -> String {
         let kind = record.entity.kind.word();
         note(format!("{kind}: name"), &shape(&record.entity.name));
         note(format!("{kind}: path"), &shape(&record.entity.path));
-    }
-    let own: Vec<&model::Table> = sensors::tables()
-        .chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE])
-        .collect();
-    for table in redacted.tables.iter().filter(|table| !own.contains(table)) {
-        note(format!("table {}", table.name), &table.help);
-        for column in table.columns.iter() {
-            for text in [&column.name, &column.help, &column.source, &column.since] {
-                note(format!("table {}", table.name), text);
-            }
-        }
     }
     let mut text = "\nEvery text in it (N: a number of a process, a port, a device):\n".to_owned();
     for (place, texts) in places {

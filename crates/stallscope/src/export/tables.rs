@@ -37,8 +37,8 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     };
     check_tables(&arguments.table, &recording.timeline)?;
     let folder = destination(arguments, path, ending);
-    let (parent, name) = place(&folder)?;
-    let make = || parent.create_folder(&name).map(Arc::new);
+    let place = place(&folder)?;
+    let make = || place.folder.create_folder(&place.name).map(Arc::new);
     let made = TemporaryOutput::make(make, |held| Entry::Folder(held.clone()));
     let (temporary_output, held) = made.map_err(refused(&folder))?;
     let written = write(arguments, recording, &held, extension);
@@ -47,7 +47,11 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
         let _ = held.remove_all();
     }
     drop(temporary_output);
-    let (tables, rows, bytes) = written?;
+    let Written {
+        tables,
+        rows,
+        bytes,
+    } = written?;
     outputs::say(&format!(
         "Saved {}: {}, {}, {}. Units and meanings: {}/README.md",
         folder.display(),
@@ -81,13 +85,19 @@ fn check_tables(wanted: &[String], timeline: &Timeline) -> Result<()> {
     }
 }
 
-/// Tables, rows and bytes that were written.
+/// What was written.
+struct Written {
+    tables: u32,
+    rows: u64,
+    bytes: u64,
+}
+
 fn write(
     arguments: &Export,
     recording: &Recording,
     folder: &FolderHandle,
     extension: &str,
-) -> Result<(u32, u64, u64)> {
+) -> Result<Written> {
     let Recording { meta, timeline, .. } = recording;
     let clock = WallClock::of(&meta.identity, timeline);
     let wanted = |name: &str| {
@@ -116,7 +126,11 @@ fn write(
         let path = folder.path_of(name);
         written.with_context(|| format!("cannot write {}", path.display()))?;
     }
-    Ok((tables, rows, bytes))
+    Ok(Written {
+        tables,
+        rows,
+        bytes,
+    })
 }
 
 /// Every table that goes out.

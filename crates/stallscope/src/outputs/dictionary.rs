@@ -47,6 +47,8 @@ fn cell(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use sensors::Period;
 
     use super::*;
@@ -67,81 +69,31 @@ The list of entities and the gaps are described in [recording.md](recording.md).
 
 ";
 
-    /// How often a sensor's table gets rows.
-    fn every(period: Period) -> String {
-        let ms = |period: std::time::Duration| match period.as_millis() {
+    /// A period in words.
+    fn in_words(period: Duration) -> String {
+        match period.as_millis() {
             ms if ms % 1000 == 0 => format!("{} s", ms / 1000),
             ms => format!("{ms} ms"),
-        };
-        match (ms(period.tracked), ms(period.background)) {
+        }
+    }
+
+    /// How often a sensor's table gets rows.
+    fn every(period: Period) -> String {
+        match (in_words(period.tracked), in_words(period.background)) {
             (near, rest) if near == rest => format!("every {near}"),
             (near, rest) => format!("every {near} near, every {rest} for the rest"),
         }
     }
 
-    /// The tables that no sensor fills, with who does and when.
-    fn others() -> [(&'static Table, &'static str); 23] {
-        [
-            (&sensors::stall::STALL, "every 100 ms, where BPF is allowed"),
-            (
-                &sensors::stall::CGROUP_STALL,
-                "every 100 ms, where BPF is allowed",
-            ),
-            (
-                &sensors::stall::COUNTED_CGROUP_PRESSURE,
-                "every 2 s, where BPF is allowed",
-            ),
-            (
-                &sensors::stall::COUNTED_CGROUP_STALL,
-                "every 100 ms, where BPF is allowed",
-            ),
-            (
-                &sensors::stall::PROCESS_PRESSURE,
-                "every 2 s, where BPF is allowed",
-            ),
-            (
-                &sensors::stall::PROCESS_STALL,
-                "every 100 ms, where BPF is allowed",
-            ),
-            (
-                &sensors::thread_time::THREAD_TIME,
-                "every 100 ms, where BPF is allowed",
-            ),
-            (
-                &sensors::thread_time::PROCESS_TIME,
-                "every 1 s, where BPF is allowed",
-            ),
-            (
-                &sensors::kernel_wait::KERNEL_WAIT,
-                "every 100 ms, where BPF is allowed",
-            ),
-            (&sensors::wakeup::WAKEUP, "every 1 s, where BPF is allowed"),
-            (
-                &sensors::wakeup::THREAD_POOL,
-                "every 1 s, where BPF is allowed",
-            ),
-            (
-                &sensors::wait_event::WAIT_EVENT,
-                "every 1 s, where BPF is allowed",
-            ),
-            (
-                &sensors::request::REQUESTS,
-                "every 100 ms, where BPF is allowed",
-            ),
-            (
-                &sensors::request::CALLS,
-                "every 100 ms, where BPF is allowed",
-            ),
-            (&sensors::FILESYSTEM, "every 1 s"),
-            (&sensors::CONNECTION, "every 1 s"),
-            (&sensors::postgres::SESSION, "every 1 s, with `--postgres`"),
-            (&sensors::postgres::DATABASE, "every 1 s, with `--postgres`"),
-            (&sensors::CLOCK, "every 5 s"),
-            (&sensors::RECORDER, "at each wake-up of the sampler"),
-            (
-                &sensors::COVERAGE,
-                "at both edges of each on-window, and every 1 s",
-            ),
+    /// Every table, with when it gets rows.
+    fn tables() -> impl Iterator<Item = (&'static Table, String)> {
+        let of_sensors = sensors::all().iter();
+        let of_sensors = of_sensors.map(|sensor| (sensor.table, every(sensor.period)));
+        let others = sensors::others().map(|other| {
+            let period = in_words(other.period);
+            (other.table, format!("every {period}{}", other.when))
+        });
+        let of_workloads: [(&'static Table, &str); _] = [
             (
                 &workloads::SIGNAL,
                 "as often as the workload reports; pgbench every 1 s",
@@ -150,20 +102,14 @@ The list of entities and the gaps are described in [recording.md](recording.md).
                 &workloads::LATENCY_SAMPLE,
                 "one row per sampled operation, with `--quantiles`",
             ),
-        ]
+        ];
+        let of_workloads = of_workloads.map(|(table, when)| (table, when.to_owned()));
+        of_sensors.chain(others).chain(of_workloads)
     }
 
     #[test]
     fn the_data_dictionary_is_fresh() {
-        let sensors = sensors::all().iter();
-        let mut tables: Vec<(&Table, String)> = sensors
-            .map(|sensor| (sensor.table, every(sensor.period)))
-            .collect();
-        tables.extend(others().map(|(table, when)| (table, when.to_owned())));
-        for table in sensors::tables() {
-            let here = tables.iter().any(|(listed, _)| listed.name == table.name);
-            assert!(here, "{} is not in the dictionary", table.name);
-        }
+        let tables: Vec<(&Table, String)> = tables().collect();
         let mut text = INTRODUCTION.to_owned();
         text += "| table | about | what |\n|---|---|---|\n";
         for (table, _) in &tables {

@@ -151,6 +151,7 @@ pub(crate) struct Live {
     newest: Option<Bin>,
     rate_unit: String,
     cpu_some: Option<f64>,
+    verdict: Option<String>,
 }
 
 enum Style {
@@ -173,7 +174,18 @@ impl Live {
             newest: None,
             rate_unit: rate_unit.to_owned(),
             cpu_some: None,
+            verdict: None,
         }
+    }
+
+    /// Whether one line is drawn over and over.
+    pub(crate) fn is_redrawn(&self) -> bool {
+        matches!(self.style, Style::Redrawn)
+    }
+
+    /// The answer so far.
+    pub(crate) fn verdict(&mut self, verdict: Option<String>) {
+        self.verdict = verdict;
     }
 
     pub(crate) fn bin(&mut self, bin: &Bin) {
@@ -199,7 +211,12 @@ impl Live {
         self.shown_s = elapsed_s;
         let line = self.line(elapsed_s);
         match self.style {
-            Style::Redrawn => self.screen.draw(&line),
+            // A line that is wrapped could not be erased.
+            Style::Redrawn => {
+                let fits = line.chars().take(super::columns() - 1);
+                self.screen
+                    .draw(&super::on_one_line(&fits.collect::<String>()));
+            }
             Style::Off | Style::Lines => self.screen.say(&line),
         }
     }
@@ -224,6 +241,7 @@ impl Live {
             self.cpu_some
                 .map(|some| format!("cpu {} some", percent(some))),
         );
+        parts.extend(self.verdict.clone());
         parts.join("  ")
     }
 }

@@ -6,6 +6,7 @@ mod doctor_report;
 mod json;
 mod layout;
 mod live;
+mod machine;
 mod parquet;
 mod phases;
 mod terminal;

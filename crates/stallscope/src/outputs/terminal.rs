@@ -1,7 +1,10 @@
 //! The verdict as a person reads it in a terminal: readable without colour, under 100 columns.
 
-use analysis::{duration, percent};
-use model::{Account, AccountItem, Answer, Caveat, EntityKind, Finding, Report, Role, ShareBasis};
+use analysis::{duration, gain, percent};
+use model::{
+    Account, AccountItem, Answer, Caveat, EntityKind, Finding, GainOf, Interval, Remedy, Report,
+    Role, ShareBasis,
+};
 
 use super::layout::{labelled, with_note, wrap};
 use super::on_one_line;
@@ -34,10 +37,23 @@ pub(super) fn verdict(report: &Report, width: usize, detail: Detail) -> String {
         width,
         detail,
     };
-    let text = match detail {
-        Detail::Full => view.text(usize::MAX, usize::MAX),
+    let text = match (detail, &report.machine) {
+        (Detail::Full, Some(machine)) => super::machine::full(report, machine, width, |own| {
+            let view = View {
+                report: own,
+                ..view
+            };
+            view.text(usize::MAX, usize::MAX)
+        }),
+        // As many verdicts as there is room for.
+        (Detail::Short, Some(machine)) => (1..=machine.units.len().max(1))
+            .rev()
+            .map(|most| super::machine::short(report, machine, width, most))
+            .find(|text| text.lines().count() < MOST_LINES)
+            .unwrap_or_else(|| super::machine::short(report, machine, width, 0)),
+        (Detail::Full, None) => view.text(usize::MAX, usize::MAX),
         // Where names are long the smaller items give way first, then the caveats behind the first.
-        Detail::Short => [
+        (Detail::Short, None) => [
             (MOST_ITEMS, usize::MAX),
             (4, usize::MAX),
             (3, usize::MAX),
@@ -166,7 +182,9 @@ impl View<'_> {
         // A bar that does not fit shortens them all.
         let most = shown.iter().map(|item| item.share.min(1.0));
         let most = most.fold(0.0, f64::max);
-        let room = width.saturating_sub(longest + widest + 15) as f64;
+        let parts = shown.iter().map(|item| percent(item.share).chars().count());
+        let longest_part = parts.max().unwrap_or(0).max(5);
+        let room = width.saturating_sub(longest + widest + longest_part + 10) as f64;
         let bar = match self.detail {
             Detail::Short => BAR / 2.0,
             Detail::Full => BAR,
@@ -216,21 +234,19 @@ impl View<'_> {
         let Some(longest) = remedies.iter().map(|it| it.change.chars().count()).max() else {
             return labelled("No gain from", &none, width);
         };
-        let mut text = "  Estimated gain, at most, if the rest stays as it is\n".to_owned();
+        let mut text = "  Estimated gain, if the rest stays as it is\n".to_owned();
         for remedy in remedies {
             let change = on_one_line(&remedy.change);
-            let bound = |value| format!("  {} {unit}", analysis::bound(value));
-            let throughput = remedy.throughput.map_or(String::new(), bound);
-            let gain = remedy
-                .gain
-                .map_or(String::new(), |gain| format!("  +{}", percent(gain)));
-            let numbers = on_one_line(&format!("{throughput}{gain}"));
+            let numbers = on_one_line(&format!("  {}", gain_in_words(remedy, unit)));
+            let note = [&*remedy.gain_model, &*remedy.because];
+            let note = note.into_iter().filter(|it| !it.is_empty());
+            let note = note.collect::<Vec<_>>().join("; ");
             let start = if 4 + longest + numbers.chars().count() > width {
                 format!("    {change}\n      {}", numbers.trim_start())
             } else {
                 format!("    {change:<longest$}{numbers}")
             };
-            text.push_str(&self.noted(&start, &remedy.because));
+            text.push_str(&self.noted(&start, &note));
         }
         if !none.is_empty() {
             let start = format!("    {:<longest$}", "none from");
@@ -251,81 +267,79 @@ impl View<'_> {
             width,
             detail,
         } = self;
-        let verdict = &report.verdict;
         let mut text = String::new();
-        if let Some(headroom) = &verdict.headroom {
+        if let Some(headroom) = &report.verdict.headroom {
             text.push_str(&labelled("Headroom", &headroom.sentence, width));
         }
-        let ruled_out: Vec<String> = verdict
-            .ruled_out
-            .iter()
-            .map(|found| match detail {
-                // A zero is what the word says.
-                Detail::Short => found.sentence.trim_end_matches(" 0").to_owned(),
-                Detail::Full => found.sentence.clone(),
-            })
-            .collect();
-        text.push_str(&labelled("Ruled out", &sentences(&ruled_out, ", "), width));
-        let against: Vec<String> = headline
-            .evidence_against
-            .iter()
-            .take(most)
-            .cloned()
-            .collect();
-        text.push_str(&labelled(
-            "Evidence against",
-            &sentences(&against, "; "),
-            width,
-        ));
+        text.push_str(&labelled("Ruled out", &self.ruled_out(), width));
+        let against = headline.evidence_against.iter().take(most);
+        let against: Vec<String> = against.cloned().collect();
+        let against = sentences(&against, "; ");
+        text.push_str(&labelled("Evidence against", &against, width));
         // What the headline says is not said again.
-        let caveats: Vec<&Caveat> = verdict
-            .caveats
-            .iter()
+        let caveats = report.verdict.caveats.iter();
+        let caveats: Vec<&Caveat> = caveats
             .filter(|caveat| !headline.sentence.contains(bare(&caveat.sentence)))
             .collect();
-        let sentence = |caveat: &&Caveat| caveat.sentence.clone();
-        match detail {
-            Detail::Short => {
-                let serious = caveats.iter().filter(|it| it.gate != LESS_OFTEN);
-                let mut data: Vec<String> = serious.take(most_caveats).map(sentence).collect();
-                // What is missing and a command or option gives.
-                let has_command = |it: &&String| {
-                    let mut known = COMMANDS.iter();
-                    known.any(|command| it.contains(command))
-                };
-                let missing = verdict.not_collected.iter();
-                data.extend(missing.filter(has_command).cloned());
-                let left = caveats.len() + verdict.not_collected.len() - data.len();
-                if left > 0 {
-                    let more = if data.is_empty() { "" } else { " more" };
-                    let notes = if left == 1 { "note" } else { "notes" };
-                    data.push(format!("{left}{more} {notes} on the data (-v)"));
-                }
-                text.push_str(&labelled("Data", &sentences(&data, "; "), width));
-            }
-            Detail::Full => {
-                let all: Vec<String> = caveats.iter().map(sentence).collect();
-                text.push_str(&labelled("Caveats", &sentences(&all, "; "), width));
-                text.push_str(&labelled(
-                    "Not collected",
-                    &sentences(&verdict.not_collected, "; "),
-                    width,
-                ));
-                if headline.cause == "undetermined" {
-                    text.push_str(&labelled(
-                        "Also ruled out",
-                        &ruled_out_causes(report),
-                        width,
-                    ));
-                }
-            }
-        }
+        text.push_str(&match detail {
+            Detail::Short => self.data_line(&caveats, most_caveats),
+            Detail::Full => self.data_lines(headline, &caveats),
+        });
         let last = if headline.cause == "healthy" {
             "Next"
         } else {
             "To confirm"
         };
         text.push_str(&labelled(last, &headline.to_confirm, width));
+        text
+    }
+
+    fn ruled_out(self) -> String {
+        let ruled_out = self.report.verdict.ruled_out.iter();
+        let ruled_out = ruled_out.map(|found| match self.detail {
+            // A zero is what the word says.
+            Detail::Short => found.sentence.trim_end_matches(" 0").to_owned(),
+            Detail::Full => found.sentence.clone(),
+        });
+        sentences(&ruled_out.collect::<Vec<_>>(), ", ")
+    }
+
+    /// The serious caveats, and what is missing that a command or option gives; how many notes are left out.
+    fn data_line(self, caveats: &[&Caveat], most_caveats: usize) -> String {
+        let not_collected = &self.report.verdict.not_collected;
+        let serious = caveats.iter().filter(|it| it.gate != LESS_OFTEN);
+        let serious = serious.map(|caveat| caveat.sentence.clone());
+        let mut data: Vec<String> = serious.take(most_caveats).collect();
+        let has_command = |it: &&String| {
+            let mut known = COMMANDS.iter();
+            known.any(|command| it.contains(command))
+        };
+        data.extend(not_collected.iter().filter(has_command).cloned());
+        let left = caveats.len() + not_collected.len() - data.len();
+        if left > 0 {
+            let more = if data.is_empty() { "" } else { " more" };
+            let notes = if left == 1 { "note" } else { "notes" };
+            data.push(format!("{left}{more} {notes} on the data (-v)"));
+        }
+        labelled("Data", &sentences(&data, "; "), self.width)
+    }
+
+    /// Every caveat, what was not collected, and beside an undetermined verdict why each cause is not it.
+    fn data_lines(self, headline: &Finding, caveats: &[&Caveat]) -> String {
+        let Self { report, width, .. } = self;
+        let caveats: Vec<String> = caveats.iter().map(|it| it.sentence.clone()).collect();
+        let not_collected = sentences(&report.verdict.not_collected, "; ");
+        let mut text = labelled("Caveats", &sentences(&caveats, "; "), width);
+        text.push_str(&labelled("Not collected", &not_collected, width));
+        let named = report.named_after_ns.map(|ns| {
+            let after = super::layout::seconds(ns as f64 / 1e9);
+            format!("after {after}, and from then on")
+        });
+        text.push_str(&labelled("Named", &named.unwrap_or_default(), width));
+        if headline.cause == "undetermined" {
+            let reasons = ruled_out_causes(report);
+            text.push_str(&labelled("Also ruled out", &reasons, width));
+        }
         text
     }
 }
@@ -341,6 +355,27 @@ fn sentences(items: &[String], between: &str) -> String {
 
 /// Why each cause is not it: what an undetermined verdict rests on. Causes with the same reason
 /// stand together; without a target there is nothing to rule out.
+/// `about 71,400 tps  +50 % (+44 % to +56 %)`, `response time -40 % (-30 % to -50 %)`.
+fn gain_in_words(remedy: &Remedy, unit: &str) -> String {
+    let Some(middle) = remedy.gain else {
+        return "not known".to_owned();
+    };
+    let (before, sign) = match remedy.gain_of {
+        Some(GainOf::ResponseTime) => ("response time ".to_owned(), '-'),
+        _ => {
+            let about = |value| format!("about {} {unit}  ", analysis::bound(value));
+            (remedy.throughput.map_or(String::new(), about), '+')
+        }
+    };
+    let signed = |share| format!("{sign}{}", gain(share));
+    let ends = remedy
+        .gain_interval
+        .map_or(String::new(), |Interval { low, high }| {
+            format!(" ({} to {})", signed(low), signed(high))
+        });
+    format!("{before}{}{ends}", signed(middle))
+}
+
 fn ruled_out_causes(report: &Report) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     let judged = report

@@ -1,7 +1,9 @@
 //! Throughput and latency, the load, the window and pressure, as the answer has them.
 
 use analysis::{duration, integer, percent, rate};
-use model::{EntityKind, PhaseKind, Provenance, Quantile, Report, Resource, Signal, StallKind};
+use model::{
+    EntityKind, Latency, PhaseKind, Provenance, Quantile, Report, Resource, Signal, StallKind,
+};
 
 use super::layout::{labelled, seconds, two_columns};
 
@@ -15,6 +17,9 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     let mut rows = vec![(throughput, latency)];
     if let Some(words) = signal("latency").and_then(quantile_words) {
         rows.push((Some(("Quantiles", words)), None));
+    }
+    if !report.goals.is_empty() {
+        rows.push((Some(("Goals", goal_words(report))), None));
     }
     if let Some(lag) = mean("lag") {
         rows.push((
@@ -35,6 +40,18 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
         }
     }
     rows.push((load_words(report), Some(("Window", window_words(report)))));
+    two_columns(&rows, width) + &labelled("PSI", &pressures_words(report), width)
+}
+
+/// What was judged, and the machine's pressure meanwhile.
+pub(super) fn window_and_pressure(report: &Report, width: usize) -> String {
+    let machine = pressure_words(report, EntityKind::Machine, "machine");
+    let window = labelled("Window", &window_words(report), width);
+    window + &labelled("PSI", &machine, width)
+}
+
+/// Pressure of the machine, and of the target.
+fn pressures_words(report: &Report) -> String {
     let mut pressures = vec![pressure_words(report, EntityKind::Machine, "machine")];
     let own = [
         (EntityKind::Cgroup, "its cgroup"),
@@ -45,7 +62,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
             pressures.push(pressure_words(report, kind, whose));
         }
     }
-    two_columns(&rows, width) + &labelled("PSI", &pressures.join("; "), width)
+    pressures.join("; ")
 }
 
 /// `closed loop, 10 clients`; `None` where the load is not known.
@@ -79,11 +96,16 @@ fn window_words(report: &Report) -> String {
     }
 }
 
-/// The workload's own word for its rate, if it has one.
+/// The workload's own word for its rate, if it has one. The kernel counts requests, of which a transaction may have
+/// several.
 pub(super) fn rate_unit(report: &Report) -> &str {
     let workload = report.workload.as_ref();
     let unit = workload.map(|workload| workload.load.rate_unit.as_str());
-    unit.filter(|unit| !unit.is_empty()).unwrap_or("per second")
+    let mut signals = report.signals.iter();
+    let is_kernels =
+        signals.any(|it| it.name == "throughput" && it.provenance == Provenance::Kernel);
+    unit.filter(|unit| !unit.is_empty() && !is_kernels)
+        .unwrap_or("per second")
 }
 
 fn latency_words(latency: &Signal, report: &Report) -> String {
@@ -111,7 +133,7 @@ fn latency_words(latency: &Signal, report: &Report) -> String {
 }
 
 /// A quantile's value; a bound where requests had no reply yet.
-fn value_words(quantile: &Quantile) -> String {
+pub(super) fn value_words(quantile: &Quantile) -> String {
     let value = duration(quantile.value);
     match quantile.at_least {
         true => format!("at least {value}"),
@@ -127,16 +149,11 @@ fn quantiles_option(report: &Report) -> Option<&str> {
 /// `p50 0.101 ms, p99 0.350 ms, max 12.0 ms of 46,012 sampled`. p95 stands in the JSON only: without
 /// it the rest fits on a line.
 fn quantile_words(latency: &Signal) -> Option<String> {
-    let name = |q: f64| match q {
-        1.0 => "max".to_owned(),
-        // 0.999 is 99.9, and 99.90000000000001 in binary.
-        q => format!("p{}", (q * 1e5).round() / 1e3),
-    };
     let words = latency
         .quantiles
         .iter()
         .filter(|it| it.q != 0.95)
-        .map(|it| format!("{} {}", name(it.q), value_words(it)));
+        .map(|it| format!("{} {}", Latency::Quantile(it.q), value_words(it)));
     let words = words.collect::<Vec<_>>().join(", ");
     let of = latency
         .quantiles
@@ -146,6 +163,21 @@ fn quantile_words(latency: &Signal) -> Option<String> {
             format!(" of {} sampled", integer(count as f64))
         });
     Some(words + &of)
+}
+
+/// `p99 < 10 ms missed (23.0 ms), mean < 5 ms met (4.10 ms)`
+fn goal_words(report: &Report) -> String {
+    let words = report.goals.iter().map(|it| {
+        let met = match it.met {
+            Some(true) => "met",
+            Some(false) => "missed",
+            None => "not known",
+        };
+        let below = duration(it.goal.below_ns as f64);
+        let value = it.value.map_or("not measured".to_owned(), duration);
+        format!("{} < {below} {met} ({value})", it.goal.of)
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn pressure_words(report: &Report, kind: EntityKind, whose: &str) -> String {
@@ -184,7 +216,7 @@ fn not_recorded(report: &Report) -> String {
     let off = report
         .gaps
         .iter()
-        .any(|gap| gap.table == "pressure" && gap.what.ends_with("cpu"));
+        .any(|gap| gap.table == "pressure" && gap.what.to_string().ends_with("cpu"));
     if off {
         "not recorded"
     } else {

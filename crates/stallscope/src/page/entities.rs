@@ -1,6 +1,6 @@
 //! Who is in the page, by place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{EntityId, EntityKind, EntityRecord, PageEntity, Role, Timeline, Window};
 
@@ -10,6 +10,8 @@ pub(super) const MOST_ABOVE: usize = 100;
 /// The entities that tables name, in the order in which they are first named.
 pub(super) struct Places<'a> {
     timeline: &'a Timeline,
+    /// Threads that serve requests.
+    serving: &'a BTreeSet<EntityId>,
     /// Groups by path, to find what they lie in.
     groups: BTreeMap<&'a str, EntityId>,
     places: BTreeMap<EntityId, u32>,
@@ -33,10 +35,11 @@ pub(super) struct Others {
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(timeline: &'a Timeline) -> Self {
+    pub(super) fn new(timeline: &'a Timeline, serving: &'a BTreeSet<EntityId>) -> Self {
         let groups = timeline.entities.of_kind(EntityKind::Cgroup);
         Self {
             timeline,
+            serving,
             groups: groups
                 .map(|group| (group.entity.path.as_str(), group.id))
                 .collect(),
@@ -99,7 +102,10 @@ impl<'a> Places<'a> {
             name: record.entity.name.clone(),
             path: record.entity.path.clone(),
             role: record.role,
-            serving: record.serving,
+            serving: match record.entity.kind {
+                EntityKind::Thread => self.serving.contains(&record.id),
+                _ => record.serving,
+            },
             parent: place(self.parent(record)),
             group: place(group(record)),
             first_seen: record.first_seen,

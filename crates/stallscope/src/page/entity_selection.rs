@@ -123,7 +123,8 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             | EntityKind::Disk
             | EntityKind::Filesystem
             | EntityKind::Interface
-            | EntityKind::Workload => true,
+            | EntityKind::Workload
+            | EntityKind::Series => true,
             EntityKind::Process => plays(record),
             EntityKind::Thread | EntityKind::Connection | EntityKind::Pool => {
                 parent().is_some_and(plays)

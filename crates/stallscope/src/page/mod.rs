@@ -57,7 +57,7 @@ pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result
     let mut part = (edges::MOST as f64 / edges.len() as f64).clamp(1.0, MOST_PARTS);
     let mut before = usize::MAX;
     loop {
-        let drawn = draw_in(recording, report, name, (&edges, part))?;
+        let drawn = draw_in(recording, report, name, &edges, part)?;
         let size = drawn.size()?;
         if size <= MOST_BYTES {
             return Ok(drawn);
@@ -99,17 +99,20 @@ fn draw_in(
     recording: &Recording,
     report: &Report,
     name: &str,
-    (edges, part): (&[Timestamp], f64),
+    edges: &[Timestamp],
+    part: f64,
 ) -> Result<Drawn> {
     let Recording { meta, timeline, .. } = recording;
+    let serving = &analysis::serving_threads(timeline, meta);
     let writer = PageWriter {
         timeline,
         meta,
+        serving,
         edges,
         selection: &EntitySelection::of(timeline, (MOST_ENTITIES as f64 * part.sqrt()) as usize),
         part,
     };
-    let mut places = Places::new(timeline);
+    let mut places = Places::new(timeline, serving);
     let mut tables = Vec::new();
     let mut blocks = vec![times(edges, report.origin).packed()?];
     let mut keep = |Written { mut table, numbers }: Written| {
@@ -121,7 +124,7 @@ fn draw_in(
     };
     for data in tables::in_order(timeline) {
         if tables::is_rows(&data.table) {
-            let numbers = rows::write(data, (report.origin, part), &mut places);
+            let numbers = rows::write(data, report.origin, part, &mut places);
             let table = tables::described(&data.table, PageForm::Rows, 0);
             keep(Written { table, numbers })?;
         } else {
@@ -155,13 +158,14 @@ fn draw_in(
 
 /// Who blocks sessions of a database: tables name them by their number in the recording.
 fn blockers(timeline: &Timeline) -> BTreeSet<EntityId> {
-    let Some(data) = timeline.table(&sensors::postgres::SESSION.name) else {
-        return BTreeSet::new();
-    };
-    let Some(column) = data.table.position("blocked_by") else {
-        return BTreeSet::new();
-    };
-    let named = (0..data.len()).filter_map(|row| data.row(row).nth(column));
+    let tables = [&sensors::postgres::SESSION, &sensors::mysql::SESSION];
+    let named = tables.into_iter().flat_map(|table| {
+        let data = timeline.table(&table.name);
+        let column = data.and_then(|data| Some((data, data.table.position("blocked_by")?)));
+        column.into_iter().flat_map(|(data, column)| {
+            (0..data.len()).filter_map(move |row| data.row(row).nth(column))
+        })
+    });
     named
         .filter_map(|number| u32::try_from(number).ok().map(EntityId))
         .collect()

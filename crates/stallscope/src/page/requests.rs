@@ -9,9 +9,9 @@ use sensors::request::first_bucket;
 use super::bins;
 use super::edges::strided;
 use super::entities::{Others, Places};
-use super::request_tables::sum_of;
+use super::request_tables::{SumTable, sum_of};
 use super::size_estimate::{self, SizeEstimate};
-use super::tables::{PageWriter, Written, described, scale};
+use super::tables::{PageWriter, SeriesKey, Written, described, scale};
 
 /// A histogram over time, and whose it is.
 struct Together {
@@ -25,16 +25,16 @@ struct Together {
 impl PageWriter<'_> {
     /// The sum over the connections of a part; `None` of other tables, and where the part has none.
     pub(super) fn request_times(&self, table: &Table, places: &mut Places<'_>) -> Option<Written> {
-        let (name, help, role) = sum_of(&table.name)?;
+        let SumTable { name, help, role } = sum_of(&table.name)?;
         let connections = connections(self.timeline, table, role);
         let met = met(self.timeline, table, &connections);
         let mut estimate = SizeEstimate::default();
         estimate.add_each_bin(met.len(), self.edges.len());
-        let most = size_estimate::of(EntityKind::Machine).0 * self.part;
+        let most = size_estimate::of(EntityKind::Machine).near * self.part;
         let stride = estimate.stride(most, self.edges.len());
         let edges = strided(self.edges, stride);
         let names: Vec<&str> = met.iter().map(|it| &*table.columns[*it].name).collect();
-        let together = together(self.timeline, &connections, (table, &names), &edges)?;
+        let together = together(self.timeline, &connections, table, &names, &edges)?;
         let place = places.others(Others {
             kind: EntityKind::Connection,
             name: format!(
@@ -49,7 +49,12 @@ impl PageWriter<'_> {
         for (column, declared) in met.iter().map(|it| &table.columns[*it]).enumerate() {
             let growth = together.growth.iter().map(|bin| bin[column]);
             let binned = bins::grown(together.known, together.first_bin, growth, scale(declared));
-            self.write(&binned, (place, column, stride), &mut numbers);
+            let key = SeriesKey {
+                place,
+                column,
+                stride,
+            };
+            self.write(&binned, key, &mut numbers);
         }
         let columns = met.iter().map(|it| table.columns[*it].clone());
         let sum = Table {
@@ -98,7 +103,8 @@ fn met(timeline: &Timeline, table: &Table, connections: &[EntityId]) -> Vec<usiz
 fn together(
     timeline: &Timeline,
     connections: &[EntityId],
-    (table, names): (&Table, &[&str]),
+    table: &Table,
+    names: &[&str],
     edges: &[Timestamp],
 ) -> Option<Together> {
     let counters = connections

@@ -15,7 +15,8 @@ type Key = (Timestamp, EntityId, usize);
 /// The rows of a table in the order of time; fewer of them where a page has less than the usual room.
 pub(super) fn write(
     data: &TableData,
-    (origin, part): (Timestamp, f64),
+    origin: Timestamp,
+    part: f64,
     places: &mut Places<'_>,
 ) -> Numbers {
     let key = |row| {

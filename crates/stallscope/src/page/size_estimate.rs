@@ -26,7 +26,8 @@ impl SizeEstimate {
         &mut self,
         timeline: &Timeline,
         table: &Table,
-        (entity, edges): (EntityId, usize),
+        entity: EntityId,
+        edges: usize,
     ) {
         let mut life = None;
         for column in table.columns.iter() {
@@ -45,7 +46,7 @@ impl SizeEstimate {
     }
 
     /// Adds where the time of a thread went.
-    pub(super) fn add_time(&mut self, timeline: &Timeline, (thread, edges): (EntityId, usize)) {
+    pub(super) fn add_time(&mut self, timeline: &Timeline, thread: EntityId, edges: usize) {
         /// Classes that a thread spends time in, as a rule.
         const CLASSES: usize = 4;
         if let Some(run) = timeline.series("thread", thread, "run_ns") {
@@ -110,18 +111,27 @@ fn changes(series: &Series<'_>, column: &Column) -> bool {
     }
 }
 
-/// Numbers that a table may have, those of the near ones and those of the others. Of most kinds few are
-/// near: they keep the finest bins.
-pub(super) fn of(kind: EntityKind) -> (f64, f64) {
-    match kind {
-        EntityKind::Process | EntityKind::Thread | EntityKind::Connection => (80_000.0, 30_000.0),
-        _ => (330_000.0, 60_000.0),
-    }
+/// Numbers that a table may have: those of the near entities, and those of the others.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    pub(super) near: f64,
+    pub(super) far: f64,
 }
 
-/// Numbers that the time of threads may have, that of the near ones and that of the others: no other table
-/// says as much.
-pub(super) const OF_TIME: (f64, f64) = (230_000.0, 50_000.0);
+/// The room of a table. Of most kinds few entities are near: they keep the finest bins.
+pub(super) fn of(kind: EntityKind) -> Room {
+    let (near, far) = match kind {
+        EntityKind::Process | EntityKind::Thread | EntityKind::Connection => (80_000.0, 30_000.0),
+        _ => (330_000.0, 60_000.0),
+    };
+    Room { near, far }
+}
+
+/// The room of the time of threads: no other table says as much.
+pub(super) const OF_TIME: Room = Room {
+    near: 230_000.0,
+    far: 50_000.0,
+};
 
 #[cfg(test)]
 mod tests {

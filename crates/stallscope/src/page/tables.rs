@@ -14,7 +14,7 @@ use super::edges::strided;
 use super::entities::{Others, Places};
 use super::entity_selection::EntitySelection;
 use super::request_tables::without_buckets;
-use super::size_estimate::{self, SizeEstimate};
+use super::size_estimate::{self, Room, SizeEstimate};
 
 /// Steps of numbers in nanoseconds: microseconds tell enough, in less room.
 const TIME_SCALE: i64 = 1_000;
@@ -25,10 +25,20 @@ pub(super) struct Written {
     pub(super) numbers: Numbers,
 }
 
+/// Whose numbers a series' are: its entity's place in the page's list, its column, and the stride of its bins.
+#[derive(Clone, Copy)]
+pub(super) struct SeriesKey {
+    pub(super) place: u32,
+    pub(super) column: usize,
+    pub(super) stride: usize,
+}
+
 /// What tables are made from, and how much room they have.
 pub(super) struct PageWriter<'a> {
     pub(super) timeline: &'a Timeline,
     pub(super) meta: &'a Meta,
+    /// Threads that serve requests.
+    pub(super) serving: &'a BTreeSet<EntityId>,
     pub(super) edges: &'a [Timestamp],
     pub(super) selection: &'a EntitySelection,
     /// Part of the usual room, for a recording that is too large for it.
@@ -63,8 +73,8 @@ impl PageWriter<'_> {
         let strides = self.strides(
             &entities,
             size_estimate::of(shown.entity),
-            |estimate, entity| {
-                estimate.add(self.timeline, &shown, entity);
+            |estimate, entity, edges| {
+                estimate.add(self.timeline, &shown, entity, edges);
             },
         );
         let mut numbers = Numbers::default();
@@ -86,7 +96,12 @@ impl PageWriter<'_> {
                     if declared.unit == Unit::Code {
                         codes.entry(column).or_default().extend(&binned.numbers);
                     }
-                    self.write(&binned, (place, column, bins.stride), &mut numbers);
+                    let key = SeriesKey {
+                        place,
+                        column,
+                        stride: bins.stride,
+                    };
+                    self.write(&binned, key, &mut numbers);
                 }
             }
         }
@@ -102,8 +117,8 @@ impl PageWriter<'_> {
     /// a role add up.
     pub(super) fn ledger(&self, data: &TableData, places: &mut Places<'_>) -> Written {
         let (kept, left_out) = self.selection.of_table(data);
-        let strides = self.strides(&kept, size_estimate::OF_TIME, |estimate, thread| {
-            estimate.add_time(self.timeline, thread);
+        let strides = self.strides(&kept, size_estimate::OF_TIME, |estimate, thread, edges| {
+            estimate.add_time(self.timeline, thread, edges);
         });
         let kept: BTreeMap<EntityId, bool> = kept.into_iter().collect();
         let over_time = [false, true].map(|near| {
@@ -131,7 +146,7 @@ impl PageWriter<'_> {
                     .or_insert_with(|| Sum::new(known, stride));
                 sum.add(known, &time);
             } else if let Some(place) = places.of(thread) {
-                self.write_time((known, &time), (place, stride), &mut numbers);
+                self.write_time(place, stride, known, &time, &mut numbers);
             }
         }
         for ((role, serving), sum) in together {
@@ -143,64 +158,66 @@ impl PageWriter<'_> {
                 seen: sum.known,
             };
             let place = places.others(others);
-            self.write_time((sum.known, &sum.time), (place, sum.stride), &mut numbers);
+            self.write_time(place, sum.stride, sum.known, &sum.time, &mut numbers);
         }
         let [near, _] = &over_time;
         let table = described(&near.table(), strides.form(), left_out);
         Written { table, numbers }
     }
 
-    /// The part that a thread's process plays, and whether it serves.
+    /// The part that a thread's process plays, and whether the thread serves.
     fn part(&self, thread: EntityId) -> (Role, bool) {
         let entities = &self.timeline.entities;
         let record = entities.get(thread);
         let process = record.and_then(|record| entities.get(record.parent?));
-        process.map_or((Role::Background, false), |it| (it.role, it.serving))
+        let role = process.map_or(Role::Background, |it| it.role);
+        (role, self.serving.contains(&thread))
     }
 
     fn write_time(
         &self,
-        (known, time): (Window, &analysis::ThreadTime),
-        (place, stride): (u32, usize),
+        place: u32,
+        stride: usize,
+        known: Window,
+        time: &analysis::ThreadTime,
         numbers: &mut Numbers,
     ) {
         for class in 0..analysis::THREAD_CLASSES {
             let growth = time.bins.iter().map(|bin| bin[class]);
             let binned = bins::grown(known, time.first_bin, growth, TIME_SCALE);
             if !binned.is_zero() {
-                self.write(&binned, (place, class, stride), numbers);
+                let key = SeriesKey {
+                    place,
+                    column: class,
+                    stride,
+                };
+                self.write(&binned, key, numbers);
             }
         }
     }
 
-    pub(super) fn write(
-        &self,
-        binned: &Binned,
-        (place, column, stride): (u32, usize, usize),
-        numbers: &mut Numbers,
-    ) {
+    pub(super) fn write(&self, binned: &Binned, key: SeriesKey, numbers: &mut Numbers) {
         let Some(first_edge) = self.edges.first() else {
             return;
         };
-        numbers.push(i64::from(place));
-        numbers.count(column);
-        numbers.count(stride);
+        numbers.push(i64::from(key.place));
+        numbers.count(key.column);
+        numbers.count(key.stride);
         binned.write(*first_edge, numbers);
     }
 
-    /// Bins for the near ones and for the others, so long that not more than (near, far) numbers are asked
-    /// for, by what `ask` adds for each.
+    /// Bins for the near ones and for the others, so long that what `ask` adds for each has room.
     fn strides(
         &self,
         entities: &[(EntityId, bool)],
-        (near, far): (f64, f64),
-        ask: impl Fn(&mut SizeEstimate, (EntityId, usize)),
+        room: Room,
+        ask: impl Fn(&mut SizeEstimate, EntityId, usize),
     ) -> Strides {
         let bins = |near, most: f64| {
             let mut estimate = SizeEstimate::default();
             let mut used = false;
             for (entity, _) in entities.iter().filter(|(_, is)| *is == near) {
-                ask(&mut estimate, (*entity, self.edges.len()));
+                ask(&mut estimate, *entity, self.edges.len());
                 used = true;
             }
             let stride = estimate.stride(most * self.part, self.edges.len());
@@ -211,8 +228,8 @@ impl PageWriter<'_> {
             }
         };
         Strides {
-            near: bins(true, near),
-            far: bins(false, far),
+            near: bins(true, room.near),
+            far: bins(false, room.far),
         }
     }
 }

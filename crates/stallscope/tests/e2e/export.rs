@@ -275,7 +275,7 @@ fn csv_is_read_back_value_by_value() {
     assert_eq!(meta.gaps.len(), 2);
     let dropped = Gap {
         table: "thread".to_owned(),
-        what: "stat".to_owned(),
+        what: "stat".to_owned().into(),
         window: Some(meta.window),
         reason: GapReason::Dropped(7),
     };

@@ -76,7 +76,7 @@ fn what_there_is_no_descriptor_for_is_named_and_the_rest_is_recorded() {
         assert!(recording.meta.complete);
         let gaps = recording.meta.gaps.iter();
         let lacking: Vec<&str> = gaps
-            .filter(|gap| matches!(&gap.reason, GapReason::Denied(why) if why.contains("prlimit")))
+            .filter(|gap| matches!(&gap.reason, GapReason::Denied(why) if why.to_string().contains("prlimit")))
             .map(|gap| gap.table.as_str())
             .collect();
         assert!(lacking.contains(&"process"), "{lacking:?}");

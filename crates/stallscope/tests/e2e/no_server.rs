@@ -27,7 +27,8 @@ fn a_generator_without_a_connection_is_told_how_to_name_the_server() {
     assert!(recording.meta.complete);
     let why = recording.meta.no_target.expect("the recording says why");
     assert!(
-        why.starts_with("cannot find a server behind pgbench"),
+        why.to_string()
+            .starts_with("cannot find a server behind pgbench"),
         "{why}"
     );
     assert_eq!(place.report().verdict.findings[0].cause, "undetermined");

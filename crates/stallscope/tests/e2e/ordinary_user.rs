@@ -6,6 +6,7 @@ use std::os::unix::fs::chown;
 use model::Role;
 
 use crate::needs;
+use crate::other_servers::{free_port, started};
 use crate::place::{JSON, Place};
 use crate::postgres;
 use crate::process::Running;
@@ -23,6 +24,65 @@ fn place() -> Option<Place> {
     fs::copy(env!("CARGO_BIN_EXE_stallscope"), place.path().join("copy")).expect("it is a file");
     chown(place.path(), Some(NOBODY), Some(NOBODY)).expect("root may");
     Some(place)
+}
+
+#[test]
+fn a_generator_is_not_the_target_where_its_server_may_not_be_seen() {
+    let Some(place) = place() else { return };
+    if !needs::program("redis-server") || !needs::program("redis-benchmark") {
+        return;
+    }
+    let _alone = postgres::alone();
+    let port = free_port();
+    let mut server = std::process::Command::new("redis-server");
+    server.args([
+        "--port",
+        &port.to_string(),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+    ]);
+    // Two of root's processes of one name: which of them serves cannot be guessed.
+    let (server, other) = (started(server, port), free_port());
+    let mut beside = std::process::Command::new("redis-server");
+    beside.args([
+        "--port",
+        &other.to_string(),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+    ]);
+    let beside = started(beside, other);
+    let load = format!(
+        "run --json report.json -- timeout 60 redis-benchmark -p {port} -c 4 -n 200000 -t get -q"
+    );
+    let ended = Running::start(place.shell(&format!("{AS_NOBODY} {load}"))).end();
+    for it in [server, beside] {
+        it.signal(rustix::process::Signal::TERM);
+        it.end();
+    }
+    ended
+        .status(0)
+        .says("redis-benchmark makes the load")
+        .says(&format!("name the server: --target port:{port}"));
+    let report = place.report();
+    assert!(report.subjects.iter().all(|it| it.role != Role::Target));
+    assert!(
+        report.verdict.generator.is_some(),
+        "its threads are accounted for"
+    );
+    let why = place
+        .opened()
+        .meta
+        .no_target
+        .expect("the recording says why");
+    assert!(
+        why.to_string()
+            .starts_with("redis-benchmark makes the load"),
+        "{why}"
+    );
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn record(port: u16, load: &str, asks: impl FnOnce()) -> Option<Recorded> {
     let ended = running.end();
     ended.status(0);
     let report = place.report();
-    if let Some(why) = report.cost.programs["requests"].as_deref() {
+    if let Some(why) = &report.cost.programs["requests"] {
         needs::skip(&format!("programs in the kernel: {why}"));
         return None;
     }
@@ -78,13 +78,13 @@ impl Recorded {
 }
 
 /// A port that nobody has.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
     listener.local_addr().expect("it has one").port()
 }
 
 /// Starts a server and waits until it can be asked.
-fn started(command: Command, port: u16) -> Running {
+pub fn started(command: Command, port: u16) -> Running {
     let server = Running::start(command);
     let since = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -204,8 +204,61 @@ fn a_server_is_found_by_its_listening_socket_when_each_connection_carries_one_re
         let target = meta.targets.iter().find(|it| it.role == Role::Target);
         let target = target.unwrap_or_else(|| panic!("{:?} {ended}", meta.no_target));
         assert_eq!(target.name, "nginx");
-        assert_eq!(target.found_by, format!("port {port}"));
+        assert_eq!(target.found_by.to_string(), format!("port {port}"));
     }
+}
+
+/// A web server with a process for each connection, which waits before it answers.
+fn slow_service(port: u16) -> Running {
+    const PROGRAM: &str = r#"
+        my $listener = IO::Socket::INET->new(Listen => 9, LocalAddr => "127.0.0.1", LocalPort => shift);
+        while (my $connection = $listener->accept) {
+            next if fork;
+            while (my $line = <$connection>) {
+                next if $line =~ /\S/;
+                select undef, undef, undef, 0.02;
+                syswrite $connection, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" . "x" x 100;
+            }
+            exit;
+        }
+    "#;
+    let mut command = Command::new("perl");
+    command.args(["-MIO::Socket::INET", "-e", PROGRAM, &port.to_string()]);
+    started(command, port)
+}
+
+#[test]
+fn a_proxy_waits_for_the_service_behind_it() {
+    if !needs::root() || !needs::program("nginx") || !needs::program("perl") {
+        return;
+    }
+    let _alone = postgres::alone();
+    let (place, files, port, behind) = (Place::new(), free_port(), free_port(), free_port());
+    let service = slow_service(behind);
+    let proxy = format!(
+        "server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{behind}; }} }}"
+    );
+    let _server = nginx(&place, files, &proxy);
+    const ASKED: usize = 100;
+    let recorded = record(port, ":", || {
+        std::thread::scope(|scope| {
+            for _ in 0..CONNECTIONS {
+                scope.spawn(move || ask_for_files(port, ASKED, 100));
+            }
+        });
+    });
+    let Some(recorded) = recorded else {
+        return;
+    };
+    recorded.counts(CONNECTIONS * ASKED);
+    let verdict = &recorded.report.verdict;
+    let mut findings = verdict.findings.iter();
+    let found = findings.find(|it| it.cause == "net.remote");
+    let found = found.unwrap_or_else(|| panic!("{verdict:?}"));
+    let peer = format!("pid:{}@", service.pid());
+    assert!(found.entity.path.starts_with(&peer), "{found:?}");
+    let address = format!("(127.0.0.1:{behind}), in 1 call of ");
+    assert!(found.sentence.contains(&address), "{}", found.sentence);
 }
 
 /// One after the other over one connection, as long as the server keeps it.

@@ -44,23 +44,28 @@ fn the_verdict_has_the_promised_shape() {
         return;
     };
     let place = Place::new();
-    let ended = run(
-        postgres,
-        &place,
-        &[],
-        &["-c", "4", "-j", "2", "-S", "-T", "6", "bench"],
-    );
+    let load = ["-c", "4", "-j", "2", "-S", "-T", "6", "bench"];
+    let ended = run(postgres, &place, &[], &load);
     ended
         .status(0)
         .says("pgbench: added -P 1 (--no-adjust leaves it alone). Target: postgres, 4 backends on a unix socket")
         .does_not_say("progress:");
-    assert!(ended.out_text().starts_with("pgbench (1"), "{ended}");
-    assert!(
-        ended
-            .out_text()
-            .ends_with(" (without initial connection time)\n"),
-        "{ended}"
-    );
+    leaves_its_output_alone(&ended);
+    has_the_promised_lines(&ended);
+    let report = place.report();
+    says_the_first_finding(&ended, &report);
+    shares_make_a_whole(&report);
+}
+
+/// That all that pgbench wrote came through.
+fn leaves_its_output_alone(ended: &Ended) {
+    let text = ended.out_text();
+    assert!(text.starts_with("pgbench (1"), "{ended}");
+    let last = " (without initial connection time)\n";
+    assert!(text.ends_with(last), "{ended}");
+}
+
+fn has_the_promised_lines(ended: &Ended) {
     let text = ended.err_text();
     let lines: Vec<&str> = text.lines().collect();
     for label in [
@@ -84,14 +89,13 @@ fn the_verdict_has_the_promised_shape() {
         assert!(line.chars().count() <= 100, "too wide: {line}");
         assert!(!line.chars().any(char::is_control), "{line:?}");
     }
+}
 
-    let report = place.report();
+fn says_the_first_finding(ended: &Ended, report: &Report) {
     let first = &report.verdict.findings[0];
     assert!(first.sentence.ends_with('.'), "{}", first.sentence);
-    assert!(
-        one_line(&text).contains(&one_line(&first.sentence)),
-        "{ended}"
-    );
+    let text = one_line(&ended.err_text());
+    assert!(text.contains(&one_line(&first.sentence)), "{ended}");
     // Whatever else this machine does may be what is named.
     let who = match first.entity.kind {
         EntityKind::Cgroup => &first.entity.path,
@@ -102,16 +106,13 @@ fn the_verdict_has_the_promised_shape() {
         first.cause,
         first.confidence.word()
     ));
-    let account = report
-        .verdict
-        .account
-        .as_ref()
-        .expect("there is an account");
+}
+
+fn shares_make_a_whole(report: &Report) {
+    let account = report.verdict.account.as_ref();
+    let account = account.expect("there is an account");
     let whole: f64 = account.items.iter().map(|item| item.share).sum();
-    assert!(
-        (whole - 1.0).abs() < 0.01,
-        "the shares make a whole: {whole}"
-    );
+    assert!((whole - 1.0).abs() < 0.01, "{whole}");
 }
 
 #[test]
@@ -142,10 +143,21 @@ fn the_report_holds_what_was_measured() {
             "Target: postgres, 3 backends on port {}",
             postgres.port()
         ));
-
     let report = place.report();
-    let target = target(&report);
-    assert_eq!(target.found_by, format!("port {}", postgres.port()));
+    names_server_and_generator(&report, postgres.port());
+    agrees_with_pgbench(&report, &ended);
+    is_without_gaps(&report);
+    assert!(
+        report.cost.cpu_ns > 0 && report.cost.ticks > 30,
+        "{:?}",
+        report.cost
+    );
+    holds_the_outcome(&place);
+}
+
+fn names_server_and_generator(report: &Report, port: u16) {
+    let target = target(report);
+    assert_eq!(target.found_by, format!("port {port}"));
     assert_eq!(
         (target.entity.name.as_str(), target.unit.as_str()),
         ("postgres", "backend")
@@ -154,35 +166,32 @@ fn the_report_holds_what_was_measured() {
     assert!(target.cpu_ns > 0);
     let generator = report.subjects.iter().find(|it| it.role == Role::Generator);
     assert_eq!(generator.map(|it| it.entity.name.as_str()), Some("pgbench"));
+}
 
-    let throughput = signal(&report, "throughput").mean.expect("it has a mean");
-    let ratio = throughput / own_tps(&ended);
+fn agrees_with_pgbench(report: &Report, ended: &Ended) {
+    let throughput = signal(report, "throughput");
+    let mean = throughput.mean.expect("it has a mean");
     assert!(
-        (0.5..2.0).contains(&ratio),
-        "{throughput} against pgbench's own\n{ended}"
+        (0.5..2.0).contains(&(mean / own_tps(ended))),
+        "{mean} against pgbench's own\n{ended}"
     );
-    assert_eq!(
-        signal(&report, "throughput").provenance,
-        Provenance::ToolCount
-    );
-    assert_eq!(signal(&report, "latency").provenance, Provenance::ToolMean);
-    assert!(
-        report
-            .phases
-            .iter()
-            .any(|phase| phase.kind == PhaseKind::Steady)
-    );
+    assert_eq!(throughput.provenance, Provenance::ToolCount);
+    assert_eq!(signal(report, "latency").provenance, Provenance::ToolMean);
+    let mut phases = report.phases.iter();
+    assert!(phases.any(|phase| phase.kind == PhaseKind::Steady));
+}
+
+fn is_without_gaps(report: &Report) {
     let gaps: Vec<&str> = report.gaps.iter().map(|gap| gap.table.as_str()).collect();
     assert!(
         !gaps.contains(&"signal") && !gaps.contains(&"thread"),
         "{:?}",
         report.gaps
     );
-    assert!(
-        report.cost.cpu_ns > 0 && report.cost.ticks > 30,
-        "{:?}",
-        report.cost
-    );
+}
+
+/// How pgbench ended, and what it reported then.
+fn holds_the_outcome(place: &Place) {
     let outcome = place
         .opened()
         .meta
@@ -199,7 +208,7 @@ fn the_report_holds_what_was_measured() {
 }
 
 #[test]
-fn no_adjust_adds_nothing_and_says_that_latency_is_no_evidence() {
+fn no_adjust_adds_nothing_and_the_kernel_tells_the_latency() {
     let Some((postgres, _alone)) = postgres::running() else {
         return;
     };
@@ -209,11 +218,11 @@ fn no_adjust_adds_nothing_and_says_that_latency_is_no_evidence() {
     ended
         .status(0)
         .does_not_say("added")
-        .does_not_say("progress:")
-        .says("worked its latency out from clients and throughput: it is no evidence");
+        .does_not_say("progress:");
+    // What pgbench derives from clients and throughput at its end is no evidence.
     assert_eq!(
         signal(&place.report(), "latency").provenance,
-        Provenance::Derived
+        Provenance::Kernel
     );
     let workload = place.opened().meta.workload.expect("there is a workload");
     assert_eq!(workload.command[1..], load, "the command as typed");

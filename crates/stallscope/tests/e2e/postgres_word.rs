@@ -1,15 +1,15 @@
 //! `--postgres`: what a real PostgreSQL says of itself, and that no password and no trouble of it gets
 //! into the recording or ends the run.
 
-use std::fs;
 use std::process::{Command, Stdio};
 
-use model::{EntityId, Gap, GapReason, Timeline};
+use model::{EntityId, Gap, GapReason, Meta, Timeline};
 
 use crate::needs;
 use crate::place::Place;
 use crate::postgres::{self, Postgres};
 use crate::process::{Ended, Running};
+use crate::secrets::keeps;
 
 const PASSWORD: &str = "Xq7Zk9WvNeverToBeSeen";
 
@@ -55,17 +55,30 @@ fn run(postgres: &Postgres, place: &Place, dsn: &str, shell: &str) -> Ended {
     Running::start(postgres.stallscope(place, &words)).end()
 }
 
-/// The gaps of what PostgreSQL says, as sentences.
-fn sentences(gaps: &[Gap], table: &str) -> Vec<String> {
+/// The gaps of a table that an application fills, as sentences.
+pub fn sentences(gaps: &[Gap], table: &str) -> Vec<String> {
     let of_table = gaps.iter().filter(|gap| gap.table == table);
     let sentence = |gap: &Gap| match &gap.reason {
-        GapReason::Denied(sentence) | GapReason::Unsupported(sentence) => sentence.clone(),
+        GapReason::Denied(sentence) | GapReason::Unsupported(sentence) => sentence.to_string(),
         other => panic!("{other:?}"),
     };
     of_table.map(sentence).collect()
 }
 
-fn pid_of(timeline: &Timeline, entity: EntityId) -> u32 {
+/// What was recorded of a column of an entity, in the order of time.
+pub fn values(timeline: &Timeline, table: &str, entity: EntityId, column: &str) -> Vec<i64> {
+    let series = timeline.series(table, entity, column);
+    let series = series.unwrap_or_else(|| panic!("{table}.{column} is recorded"));
+    series.values().map(|(_, value)| value).collect()
+}
+
+/// How much a counter grew from its first value to its last.
+pub fn growth(timeline: &Timeline, table: &str, entity: EntityId, column: &str) -> i64 {
+    let values = values(timeline, table, entity, column);
+    values[values.len() - 1] - values[0]
+}
+
+pub fn pid_of(timeline: &Timeline, entity: EntityId) -> u32 {
     let record = timeline.entities.get(entity).expect("it is in the list");
     let path = record
         .entity
@@ -74,29 +87,6 @@ fn pid_of(timeline: &Timeline, entity: EntityId) -> u32 {
         .expect(&record.entity.path);
     let pid = path.split('@').next().and_then(|pid| pid.parse().ok());
     pid.expect("a pid")
-}
-
-/// That the password is in no file that was left, and was not said.
-fn keeps_the_password(place: &Place, ended: &Ended) {
-    let mut folders = vec![place.path().to_owned()];
-    let mut files = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("it is ours").flatten() {
-            if entry.path().is_dir() {
-                folders.push(entry.path());
-                continue;
-            }
-            let bytes = fs::read(entry.path()).expect("it is ours");
-            let found = bytes
-                .windows(PASSWORD.len())
-                .any(|window| window == PASSWORD.as_bytes());
-            assert!(!found, "the password is in {:?}", entry.path());
-            files += 1;
-        }
-    }
-    assert!(files > 3, "there is a recording");
-    ended.does_not_say(PASSWORD);
-    assert!(!ended.out_text().contains(PASSWORD));
 }
 
 #[test]
@@ -121,9 +111,21 @@ fn a_blocked_session_is_recorded_with_who_blocks_it() {
     ];
     let dsn = format!("dbname=bench password={PASSWORD}");
     let ended = run(postgres, &place, &dsn, "sleep 6");
-    keeps_the_password(&place, &ended);
+    keeps(PASSWORD, &place, &ended);
     let recording = place.opened();
-    let (timeline, meta) = (&recording.timeline, &recording.meta);
+    describes_the_server(&recording.meta);
+    has_one_root_of_blocked_sessions(&recording.timeline);
+    counts_the_database(&recording.timeline, postgres);
+    let entities = recording.timeline.entities.iter();
+    let own = entities.filter(|it| it.role == model::Role::Recorder);
+    assert!(
+        own.count() >= 2,
+        "the process that served us is the recorder's"
+    );
+    drop((holder, queue));
+}
+
+fn describes_the_server(meta: &Meta) {
     for name in [
         "max_connections",
         "server_version",
@@ -139,7 +141,10 @@ fn a_blocked_session_is_recorded_with_who_blocks_it() {
         "{:?}",
         meta.gaps
     );
+}
 
+/// That sessions waited for the one that holds the table, which only sleeps.
+fn has_one_root_of_blocked_sessions(timeline: &Timeline) {
     let data = timeline.table("session").expect("sessions were recorded");
     let column = |name| data.table.position(name).expect("it is declared");
     let rows: Vec<(EntityId, Vec<i64>)> = (0..data.len())
@@ -166,7 +171,9 @@ fn a_blocked_session_is_recorded_with_who_blocks_it() {
     assert_eq!(holding[column("wait_class")], 9);
     assert_eq!(holding[column("blocked_by")], model::MISSING);
     assert!(holding[column("transaction_age_ns")] > 400_000_000);
+}
 
+fn counts_the_database(timeline: &Timeline, postgres: &Postgres) {
     let database = timeline.table("database").expect("its counters as well");
     let owner = database.key(0).1;
     assert_eq!(pid_of(timeline, owner), postgres.pid());
@@ -179,15 +186,6 @@ fn a_blocked_session_is_recorded_with_who_blocks_it() {
     let last = |column| series(column).values().next_back().expect("a value").1;
     assert_eq!((last("lock_waiters"), last("sessions_limit")), (2, 97));
     assert!(last("sessions") >= 4 && last("active_sessions") == 3);
-    let own = timeline
-        .entities
-        .iter()
-        .filter(|it| it.role == model::Role::Recorder);
-    assert!(
-        own.count() >= 2,
-        "the process that served us is the recorder's"
-    );
-    drop((holder, queue));
 }
 
 #[test]
@@ -210,7 +208,7 @@ fn a_wrong_password_is_a_gap_and_the_run_goes_on() {
             .says("password authentication failed for user \"word_closed\"")
             .says("put the right password into PGPASSWORD");
         assert_eq!(ended.out_text(), "done\n");
-        keeps_the_password(&place, &ended);
+        keeps(PASSWORD, &place, &ended);
         let meta = place.opened().meta;
         for table in ["session", "database"] {
             let sentences = sentences(&meta.gaps, table);

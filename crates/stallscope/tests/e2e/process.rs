@@ -54,6 +54,8 @@ impl Running {
 
     fn spawn(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Not KILL: the program ends its workload then, and a server its workers.
+        kernel::signal_at_parents_end(&mut command, Signal::TERM);
         let mut child = command.spawn().expect("the command can be started");
         let out = collect(child.stdout.take().expect("it is piped"));
         let err = collect(child.stderr.take().expect("it is piped"));

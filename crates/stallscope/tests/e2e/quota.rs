@@ -32,9 +32,9 @@ fn append(writer: &mut recording::Writer, from: Timestamp) {
 }
 
 /// What the gaps of the disk say.
-fn unwritten(meta: &model::Meta) -> Vec<&str> {
+fn unwritten(meta: &model::Meta) -> Vec<String> {
     let said = meta.gaps.iter().filter_map(|gap| match &gap.reason {
-        GapReason::Unwritten(detail) => Some(detail.as_str()),
+        GapReason::Unwritten(detail) => Some(detail.to_string()),
         _ => None,
     });
     said.collect()
@@ -139,7 +139,7 @@ fn used_up_to_the_end_the_gap_names_the_quota() {
     let recording = recording::Reader::open(recording(&home).as_ref()).expect("it can be read");
     assert_eq!(recording.damage, []);
     assert!(!recording.meta.complete);
-    let [said] = unwritten(&recording.meta)[..] else {
+    let [said] = &unwritten(&recording.meta)[..] else {
         panic!("one gap: {:?}", recording.meta.gaps);
     };
     assert!(said.starts_with("Disk quota exceeded"), "{said}");
@@ -177,7 +177,7 @@ fn what_finds_no_room_in_memory_is_a_gap_that_names_the_quota() {
     let after = recording::Reader::open(&folder).expect("it can be read");
     assert_eq!(after.damage, []);
     assert!(after.meta.complete);
-    let [said] = unwritten(&after.meta)[..] else {
+    let [said] = &unwritten(&after.meta)[..] else {
         panic!("one gap: {:?}", after.meta.gaps);
     };
     assert!(
@@ -200,7 +200,7 @@ fn a_description_that_grows_keeps_room_for_the_next() {
     for number in 1..20 {
         meta.gaps.push(model::Gap {
             table: "*".to_owned(),
-            what: "something".repeat(100),
+            what: "something".repeat(100).into(),
             window: None,
             reason: GapReason::Overrun,
         });

@@ -147,7 +147,7 @@ fn record_with<T>(
     drop(others);
     ended.status(0);
     let report = place.report();
-    if let Some(why) = report.cost.programs["requests"].as_deref() {
+    if let Some(why) = &report.cost.programs["requests"] {
         needs::skip(&format!("programs in the kernel: {why}"));
         return None;
     }
@@ -412,7 +412,7 @@ fn a_service_that_nobody_speaks_for_has_throughput_and_latency() {
     let ended = place.run(&["record", "--for", "4s", "--json", JSON, "--target", &target]);
     ended.status(0);
     let report = place.report();
-    if let Some(why) = report.cost.programs["requests"].as_deref() {
+    if let Some(why) = &report.cost.programs["requests"] {
         return needs::skip(&format!("programs in the kernel: {why}"));
     }
     ended.says("measured in the kernel");

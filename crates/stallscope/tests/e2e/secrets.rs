@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::needs;
 use crate::place::{JSON, Place};
-use crate::process::Running;
+use crate::process::{Ended, Running};
 
 /// What begins each secret: seen nowhere else.
 const MARK: &str = "zq7Secret";
@@ -31,18 +31,29 @@ const COMMANDS: &[(&str, &str)] = &[
     ("x", "A_TOKEN=@@|-z@@|--thing=@@"),
 ];
 
+/// That a secret of this program's own command line or environment is in no file that was left, and was
+/// not said.
+#[track_caller]
+pub fn keeps(secret: &str, place: &Place, ended: &Ended) {
+    assert_eq!(holding(place.path(), secret), [""; 0]);
+    ended.does_not_say(secret);
+    assert!(!ended.out_text().contains(secret));
+}
+
 /// The files below a folder that hold the mark.
-fn holding(folder: &Path) -> Vec<String> {
+fn holding(folder: &Path, secret: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the folder can be read") {
         let path = entry.expect("it can be read").path();
         let name = path.display().to_string();
         if path.is_dir() {
-            found.extend(holding(&path));
+            found.extend(holding(&path, secret));
             continue;
         }
         let bytes = fs::read(&path).unwrap_or_default();
-        let holds = bytes.windows(MARK.len()).any(|it| it == MARK.as_bytes());
+        let holds = bytes
+            .windows(secret.len())
+            .any(|it| it == secret.as_bytes());
         if holds {
             found.push(name);
         }
@@ -125,7 +136,60 @@ fn no_secret_is_in_a_recording_its_page_its_json_its_tables_or_a_bundle() {
         names.contains(",n -a ***,") || neighbours.len() < 2,
         "{names}"
     );
-    assert_eq!(holding(place.path()), [""; 0]);
+    assert_eq!(holding(place.path(), MARK), [""; 0]);
+}
+
+#[test]
+fn no_password_of_an_application_that_is_asked_is_in_anything_that_is_left() {
+    let place = Place::new();
+    let addresses = [
+        ("--postgres", "postgresql://u:@@0@127.0.0.1:1/db"),
+        ("--mysql", "mysql://u:@@1@127.0.0.1:1"),
+        ("--pgbouncer", "host=127.0.0.1 port=1 user=u password=@@2"),
+        ("--redis", "redis://u:@@3@127.0.0.1:1"),
+        ("--scrape", "http://u:@@4@127.0.0.1:1/metrics?token=@@5"),
+    ];
+    let mut command = place.stallscope(&["run", "-o", "r.stall", "--json", JSON]);
+    for (option, address) in addresses {
+        command.args([option, &address.replace("@@", MARK)]);
+    }
+    command.args(["--", "sleep", "2"]);
+    for name in [
+        "PGPASSWORD",
+        "MYSQL_PWD",
+        "REDISCLI_AUTH",
+        "STALLSCOPE_SCRAPE_TOKEN",
+    ] {
+        command.env(name, format!("{MARK}{name}"));
+    }
+    let ended = Running::start(command).end();
+    ended.status(0);
+    keeps(MARK, &place, &ended);
+    // Each was asked: it is a gap that the server is not there.
+    let meta = place.read("r.stall/meta.json");
+    let asked = [
+        "PostgreSQL",
+        "MySQL",
+        "PgBouncer",
+        "Redis",
+        "Prometheus endpoint",
+    ];
+    for name in asked {
+        assert!(
+            meta.contains(&format!("{name} (")) || meta.contains(&format!("{name}'s own word (")),
+            "{name}: {meta}"
+        );
+    }
+    for words in [
+        &["explain", "r.stall"][..],
+        &["export", "r.stall", "--format", "csv", "-o", "csv"],
+        &["export", "r.stall", "--format", "bundle", "-o", "b"],
+        &["export", "b", "--format", "csv", "-o", "sent"],
+    ] {
+        let ended = place.run(words);
+        ended.status(0);
+        keeps(MARK, &place, &ended);
+    }
 }
 
 #[test]

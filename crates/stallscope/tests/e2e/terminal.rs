@@ -8,12 +8,17 @@ use crate::process::Running;
 const ERASE: &str = "\r\u{1b}[K";
 
 fn at_a_terminal(arguments: &str) -> Option<String> {
+    shown(arguments, "echo one; sleep 2.5; echo two")
+}
+
+/// What a person sees of this load.
+fn shown(arguments: &str, load: &str) -> Option<String> {
     if !needs::program("script") {
         return None;
     }
     let place = Place::new();
-    place.script("load", "echo one; sleep 2.5; echo two");
-    let text = format!("exec script -qec \"exec '$0' run {arguments} -- ./load\" typescript");
+    place.script("load", load);
+    let text = format!("exec script -qfec \"exec '$0' run {arguments} -- ./load\" typescript");
     // Kept open: script ends a session whose keyboard is closed.
     let (running, keyboard) = Running::start_typing(place.shell(&text));
     let ended = running.end();
@@ -31,6 +36,22 @@ fn the_live_line_is_redrawn_and_gone_before_the_verdict() {
     let verdict = shown.find("Saved").expect("there is a verdict");
     let last_line = shown.rfind(" s\r\u{1b}[K").or(shown.rfind(ERASE));
     assert!(last_line.is_some_and(|at| at < verdict), "{shown:?}");
+}
+
+#[test]
+fn the_answer_so_far_stands_in_the_live_line() {
+    // It works until the answer is there.
+    let load = "tries=0
+        until grep -q 'so far' typescript; do
+            tries=$((tries + 1)); [ $tries -lt 6000 ] || exit 1; sleep 0.05
+        done";
+    let Some(shown) = shown("--no-report", load) else {
+        return;
+    };
+    let mut lines = shown.split(ERASE);
+    let is_live = |line: &str| line.contains(" s  ") && line.contains("so far");
+    assert!(lines.any(is_live), "{shown:?}");
+    assert!(shown.contains("Saved"), "{shown:?}");
 }
 
 #[test]

@@ -64,8 +64,8 @@ fn a_wait_for_a_table_and_an_idle_session_are_told_by_the_server_itself() {
         );
         // Neither stirred: their accounts are known from the first reading on.
         let column = match expected {
-            "Lock:relation" => "postgres_lock_ns",
-            _ => "postgres_client_ns",
+            "Lock:relation" => "event_lock_ns",
+            _ => "event_client_ns",
         };
         if recording.timeline.table("thread_time").is_some() {
             let (part, whole) = exact(&recording, column, |of| of == pid);
@@ -111,14 +111,20 @@ fn the_exact_ledger_says_of_waits_for_rows_what_samples_of_the_servers_own_word_
     if recording.timeline.table("thread_time").is_none() {
         return needs::skip("the scheduler's events cannot be counted here");
     }
-    let mut sampled = (0.0, 0.0);
-    for thread in recording
-        .timeline
-        .table("thread")
-        .expect("threads")
-        .entities()
-    {
-        if !pid_of(&recording, thread).is_some_and(|pid| backends.contains(&pid)) {
+    let is_backend = |pid| backends.contains(&pid);
+    let sampled = sampled_in_lock(&recording, is_backend);
+    let exact = exact(&recording, "event_lock_ns", is_backend);
+    let [sampled, exact] = [sampled, exact].map(|(part, whole)| part / whole);
+    println!("in Lock: {sampled:.3} by samples, {exact:.3} exactly");
+    assert!(exact > 0.2 && (sampled - exact).abs() < 0.1);
+}
+
+/// How long samples saw those processes in class Lock, of how long, s.
+fn sampled_in_lock(recording: &Recording, is_one: impl Fn(u32) -> bool) -> (f64, f64) {
+    let table = recording.timeline.table("thread").expect("threads");
+    let (mut part, mut whole) = (0.0, 0.0);
+    for thread in table.entities() {
+        if !pid_of(recording, thread).is_some_and(&is_one) {
             continue;
         }
         let words = recording.timeline.series("thread", thread, "wait_event");
@@ -127,20 +133,13 @@ fn the_exact_ledger_says_of_waits_for_rows_what_samples_of_the_servers_own_word_
             let [(start, word), (end, _)] = [pair[0], pair[1]];
             let held = end.seconds_since(start);
             let class = u32::try_from(word).ok().and_then(class);
-            sampled.0 += if class == Some(WaitClass::Lock) {
-                held
-            } else {
-                0.0
-            };
-            sampled.1 += held;
+            if class == Some(WaitClass::Lock) {
+                part += held;
+            }
+            whole += held;
         }
     }
-    let (part, whole) = exact(&recording, "postgres_lock_ns", |pid| {
-        backends.contains(&pid)
-    });
-    let (sampled, exact) = (sampled.0 / sampled.1, part / whole);
-    println!("in Lock: {sampled:.3} by samples, {exact:.3} exactly");
-    assert!(exact > 0.2 && (sampled - exact).abs() < 0.1);
+    (part, whole)
 }
 
 /// How much of the recorded time of those processes is in a column of the ledger, of how much, ns.

@@ -117,7 +117,7 @@ impl Outcome {
 
     /// What was recorded in a column of whatever goes by that path: the machine and the root group share one.
     #[track_caller]
-    fn values(&self, (table, path, column): (&str, &str, &str)) -> Vec<(Timestamp, i64)> {
+    fn values(&self, table: &str, path: &str, column: &str) -> Vec<(Timestamp, i64)> {
         self.entity(path);
         let timeline = &self.recording.timeline;
         let all = timeline.entities.iter();
@@ -129,7 +129,7 @@ impl Outcome {
     /// By how much a counter grew per second, over all that was recorded of it.
     #[track_caller]
     pub fn rate(&self, table: &str, path: &str, column: &str) -> f64 {
-        let values = self.values((table, path, column));
+        let values = self.values(table, path, column);
         let [(from, first), .., (to, last)] = values[..] else {
             panic!("{table} {column} of {path}: {values:?}");
         };
@@ -139,13 +139,13 @@ impl Outcome {
     /// What a column last held; `None` where it never held anything.
     #[track_caller]
     pub fn last(&self, table: &str, path: &str, column: &str) -> Option<i64> {
-        let values = self.values((table, path, column));
+        let values = self.values(table, path, column);
         values.last().map(|(_, value)| *value)
     }
 
     /// That a counter grew as the fixture's does, within what reading at other instants makes of it.
     #[track_caller]
-    pub fn grows(&self, (table, path, column): (&str, &str, &str), per_second: f64) -> &Self {
+    pub fn grows(&self, table: &str, path: &str, column: &str, per_second: f64) -> &Self {
         let rate = self.rate(table, path, column);
         let off = (rate - per_second).abs();
         assert!(
@@ -157,7 +157,7 @@ impl Outcome {
 
     /// That a gauge holds what the fixture says.
     #[track_caller]
-    pub fn holds(&self, (table, path, column): (&str, &str, &str), value: i64) -> &Self {
+    pub fn holds(&self, table: &str, path: &str, column: &str, value: i64) -> &Self {
         assert_eq!(
             self.last(table, path, column),
             Some(value),
@@ -191,6 +191,6 @@ impl Outcome {
 }
 
 fn line(gap: &Gap) -> String {
-    let words = ["gap:", &gap.table, &gap.what].join(" ");
+    let words = ["gap:", &gap.table, &gap.what.to_string()].join(" ");
     format!("{}: {}\n", words.trim_end(), gap.reason)
 }

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use recording::Recording;
+
 use crate::needs;
 use crate::place::{JSON, Place};
 use crate::process::Running;
@@ -93,7 +95,10 @@ fn pressure_of_a_badly_named_group_is_switched_off_and_another_group_goes() {
     let gaps = place.report().gaps;
     let off = gaps.iter().find(|gap| gap.table == "cgroup_pressure");
     let off = off.expect("it is said that pressure is off");
-    assert_eq!(off.what, format!(r"/stallscope-{own} \x1b[2J\xff"));
+    assert_eq!(
+        off.what.to_string(),
+        format!(r"/stallscope-{own} \x1b[2J\xff")
+    );
     let recording = place.opened();
     let group = |byte: &str| {
         let path = format!(r"/stallscope-{own} \x1b[2J{byte}");
@@ -141,43 +146,36 @@ fn a_container_with_the_hosts_root_records_the_host() {
         .status(0)
         .says("connections are not seen through another root");
     let recording = place.opened();
-    let entities = &recording.timeline.entities;
-    let start = |record: &&model::EntityRecord| {
-        record
-            .entity
-            .path
-            .starts_with(&format!("pid:{}@", process.pid()))
-    };
-    let target = entities
-        .iter()
-        .find(start)
-        .expect("by its number on the host");
-    assert_eq!(target.role, model::Role::Target);
-    let placed = target
-        .group
-        .or(target.pressure_group)
-        .and_then(|id| entities.get(id));
-    assert!(
-        placed.is_some(),
-        "its group is found, whatever the namespace calls it"
+    finds_group_and_pressure(
+        &recording,
+        process.pid(),
+        &format!("/stallscope-outer-{own}"),
     );
-    let own_group = entities.get(target.pressure_group.expect("it is in a v2 group"));
-    let path = &own_group.expect("it is recorded").entity.path;
+    let mut entities = recording.timeline.entities.iter();
     assert!(
-        path.ends_with(&format!("/stallscope-outer-{own}")),
-        "{path}"
-    );
-    let pressure = recording.timeline.series(
-        "cgroup_pressure",
-        target.pressure_group.expect("as above"),
-        "cpu_some_ns",
-    );
-    assert!(!needs::pressure() || pressure.is_some());
-    let recorder = |record: &&model::EntityRecord| record.role == model::Role::Recorder;
-    assert!(
-        entities.iter().any(|record| recorder(&record)),
+        entities.any(|record| record.role == model::Role::Recorder),
         "it knows itself under another number"
     );
+}
+
+/// That the target is known by its number on the host, with its group, whatever its namespace calls that.
+fn finds_group_and_pressure(recording: &Recording, pid: u32, group: &str) {
+    let entities = &recording.timeline.entities;
+    let start = format!("pid:{pid}@");
+    let target = entities
+        .iter()
+        .find(|record| record.entity.path.starts_with(&start))
+        .expect("by its number on the host");
+    assert_eq!(target.role, model::Role::Target);
+    let own_group = target.pressure_group.expect("it is in a v2 group");
+    let placed = target.group.unwrap_or(own_group);
+    assert!(entities.get(placed).is_some(), "its group is found");
+    let path = &entities.get(own_group).expect("it is recorded").entity.path;
+    assert!(path.ends_with(group), "{path}");
+    let pressure = recording
+        .timeline
+        .series("cgroup_pressure", own_group, "cpu_some_ns");
+    assert!(!needs::pressure() || pressure.is_some());
 }
 
 /// As an ordinary user: a user namespace, and in it all others.

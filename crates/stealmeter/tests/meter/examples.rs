@@ -1,24 +1,24 @@
 //! The example loops, run for two seconds as their reader would.
+//!
+//! As `cargo test` built them, unless it was told to build this test alone. `cargo run --example` would resolve the
+//! features of one package instead of the workspace's, and compile twenty dependencies a second time.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::needs::skip;
 
 #[track_caller]
 fn lines_of(example: &str) -> Option<String> {
-    let ran = Command::new(env!("CARGO"))
-        .args([
-            "run",
-            "--quiet",
-            "--package",
-            "stealmeter",
-            "--example",
-            example,
-            "--",
-            "2",
-        ])
-        .output()
-        .expect("cargo, which runs this");
+    let own = std::env::current_exe().expect("this is a program");
+    // It is in `deps`, beside `examples`.
+    let built = own.parent().and_then(Path::parent);
+    let program = built.expect("a folder").join("examples").join(example);
+    let ran = Command::new(&program).arg("2").output();
+    let ran = ran.unwrap_or_else(|error| {
+        let program = program.display();
+        panic!("{program}: {error}; cargo build --package stealmeter --examples makes it")
+    });
     let errors = String::from_utf8_lossy(&ran.stderr);
     if example == "io_uring" && errors.contains("Operation not permitted") {
         return None;

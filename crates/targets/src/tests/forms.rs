@@ -31,7 +31,7 @@ fn forms() {
             (
                 target.role,
                 target.spec.to_string().as_str(),
-                target.text.as_str()
+                &*target.text.to_string()
             ),
             (role, spec, text)
         );

@@ -10,7 +10,7 @@ const GENERATOR: u32 = 500;
 
 fn guess(proc: &Path, uid: u32) -> Result<(Vec<u32>, Vec<u32>), Error> {
     let hidden = Hidden {
-        endpoint: "port 5432".to_owned(),
+        endpoint: "port 5432".into(),
         uid: Some(uid),
         connections: 4,
     };

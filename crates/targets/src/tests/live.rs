@@ -37,6 +37,7 @@ impl Holder {
     fn command(socket: impl Into<OwnedFd>) -> Command {
         let mut command = Command::new("sleep");
         command.arg("60").stdin(Stdio::from(socket.into()));
+        kernel::signal_at_parents_end(&mut command, rustix::process::Signal::KILL);
         command
     }
 }
@@ -241,7 +242,7 @@ fn the_owner_of_a_running_server_is_guessed() {
             .unwrap(),
     );
     let hidden = super::super::Hidden {
-        endpoint: "port 1".to_owned(),
+        endpoint: "port 1".into(),
         uid: Some(STRANGER),
         connections: 1,
     };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
@@ -12,7 +12,13 @@ use super::{Fake, LISTEN, NOBODY, tcp_line, write_net};
 /// postgres 10 (backend 11), redis 20, a shell 30 with a second postgres 31 in it, a generator 40.
 fn machine() -> TempDir {
     let tree = tempfile::tempdir().unwrap();
-    let proc = tree.path();
+    write_processes(tree.path());
+    write_sockets(tree.path());
+    write_groups(tree.path());
+    tree
+}
+
+fn write_processes(proc: &Path) {
     let common = Fake::default();
     Fake { pid: 1, ..common }.write(proc);
     Fake {
@@ -66,9 +72,15 @@ fn machine() -> TempDir {
         ..common
     }
     .write(proc);
+}
+
+fn write_sockets(proc: &Path) {
     let listening = |port, inode| tcp_line([("0.0.0.0", port), NOBODY], LISTEN, 0, inode);
     let sockets = [listening(6379, 6), listening(5432, 5), listening(7000, 99)];
     write_net(proc, "tcp", &sockets.concat());
+}
+
+fn write_groups(proc: &Path) {
     for (group, pids) in [
         ("a/x.service", "20\n0\n"),
         ("a/x.service/inner", "10\n11\n"),
@@ -77,7 +89,6 @@ fn machine() -> TempDir {
         fs::create_dir_all(proc.join("cgroup").join(group)).unwrap();
         fs::write(proc.join("cgroup").join(group).join("cgroup.procs"), pids).unwrap();
     }
-    tree
 }
 
 fn meant(tree: &TempDir, text: &str) -> Result<Vec<u32>, String> {

@@ -55,7 +55,10 @@ fn a_socket_held_by_parent_and_child_names_both() {
     let pids: Vec<u32> = found.served.iter().map(|served| served.pid).collect();
     assert_eq!(pids, [100, 101]);
     assert_eq!(
-        (found.served[0].endpoint.as_str(), found.served[0].by),
+        (
+            found.served[0].endpoint.to_string().as_str(),
+            found.served[0].by
+        ),
         ("port 5432", Guess::Holds)
     );
 }

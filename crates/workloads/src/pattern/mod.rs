@@ -12,7 +12,7 @@ mod tests;
 
 pub use rule::Rule;
 
-use model::{ExitKind, Timestamp};
+use model::{EntityKind, ExitKind, Part, Sentence, Timestamp, sentence};
 
 use crate::quote::quote;
 use crate::{Bin, Ending, Quantity, Reader, Stream};
@@ -28,7 +28,7 @@ pub struct Attached {
     /// The reader.
     pub reader: Box<dyn Reader>,
     /// What is said to the user: patterns that are not needed.
-    pub notices: Vec<String>,
+    pub notices: Vec<Sentence>,
     /// Whether latency comes from a pattern.
     pub latency: bool,
 }
@@ -75,7 +75,13 @@ impl Patterns {
             .iter()
             .map(|rule| {
                 let name = rule.quantity.word();
-                format!("--metric {name} is not used: {tool}'s own {name} is understood")
+                let tool = Part::name(EntityKind::Workload, tool);
+                sentence!(
+                    "--metric {} is not used: {}'s own {} is understood",
+                    name,
+                    tool,
+                    name
+                )
             })
             .collect();
         let latency = rules.iter().any(|rule| rule.quantity == Quantity::Latency);
@@ -127,13 +133,15 @@ impl Heard {
         }
     }
 
-    fn remark(&self) -> Option<String> {
-        let text = &self.rule.text;
+    fn remark(&self) -> Option<Sentence> {
+        let metric = self.rule.text.clone();
         match &self.no_number {
-            Some(captured) => Some(format!(
-                "--metric '{text}' captured `{captured}`, which is no number"
+            Some(captured) => Some(sentence!(
+                "--metric '{}' captured `{}`, which is no number",
+                metric,
+                captured.clone()
             )),
-            None => (self.matches == 0).then(|| format!("no line matched --metric '{text}'")),
+            None => (self.matches == 0).then(|| sentence!("no line matched --metric '{}'", metric)),
         }
     }
 }
@@ -162,8 +170,8 @@ impl PatternReader {
         }
     }
 
-    fn remarks(&self) -> Vec<String> {
-        let mut remarks: Vec<String> = self.rules.iter().filter_map(Heard::remark).collect();
+    fn remarks(&self) -> Vec<Sentence> {
+        let mut remarks: Vec<Sentence> = self.rules.iter().filter_map(Heard::remark).collect();
         let Some(ends) = self.ends else {
             return remarks;
         };
@@ -173,12 +181,17 @@ impl PatternReader {
             .iter()
             .any(|heard| heard.rule.quantity == ends && heard.matches > 0);
         if self.readings.bursts > self.readings.bins {
-            remarks.push(format!(
-                "most readings of {name} came many at a time, and each burst counts as one: {tool} buffers its output where it is no terminal (often mended by: stdbuf -oL {tool})"
+            let tool = Part::name(EntityKind::Workload, tool);
+            remarks.push(sentence!(
+                "most readings of {} came many at a time, and each burst counts as one: {} buffers its output where it is no terminal (often mended by: stdbuf -oL {})",
+                name,
+                tool.clone(),
+                tool
             ));
         } else if matched && self.readings.bins == 0 {
-            remarks.push(format!(
-                "only one line said {name}: a signal needs at least two, as it is measured between them"
+            remarks.push(sentence!(
+                "only one line said {}: a signal needs at least two, as it is measured between them",
+                name
             ));
         }
         remarks

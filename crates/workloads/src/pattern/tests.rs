@@ -1,7 +1,7 @@
 //! Readings from made-up output, and real output read by patterns instead of an adapter.
 
 use expect_test::{Expect, expect};
-use model::MISSING;
+use model::{MISSING, Sentence};
 use proptest::prelude::*;
 
 use super::*;
@@ -22,7 +22,7 @@ fn heard(texts: &[&str], lines: &[(f64, &str)]) -> String {
         assert!(reader.line(Stream::Stdout, line.as_bytes(), arrived, &mut bins));
     }
     let ending = reader.finish(ExitKind::Code(0), Timestamp::from_seconds(99.0));
-    draw(&bins) + &ending.remarks.join("\n")
+    draw(&bins) + &Sentence::join(&ending.remarks, "\n")
 }
 
 fn draw(bins: &[Bin]) -> String {

@@ -4,6 +4,8 @@
 //! transaction without a latency a word stands in the place of its time. The log is block buffered,
 //! so it is read when pgbench has ended; a pgbench that was killed leaves a part of it.
 
+use model::sentence;
+
 use super::options::{Options, Script};
 use crate::{LatencyLog, LogOffer, Logged};
 
@@ -16,15 +18,17 @@ const FASTEST: f64 = 200_000.0;
 
 /// The log that this command can be made to write. How fast the server is turns out only later, so
 /// the rate is what clients on the same machine could reach at most; less is then logged.
-pub(super) fn offer(tool: &str, options: &Options) -> LogOffer {
+pub(super) fn offer(tool: &'static str, options: &Options) -> LogOffer {
     if options.log {
-        return LogOffer::Refused(format!(
-            "{tool} writes a log of its own (-l), which is left alone: without -l, --quantiles adds one"
+        return LogOffer::Refused(sentence!(
+            "{} writes a log of its own (-l), which is left alone: without -l, --quantiles adds one",
+            tool
         ));
     }
     if options.log_detail {
-        return LogOffer::Refused(format!(
-            "{tool} was given options of a log without -l: without them, --quantiles adds one"
+        return LogOffer::Refused(sentence!(
+            "{} was given options of a log without -l: without them, --quantiles adds one",
+            tool
         ));
     }
     let share = sampling_rate(options);
@@ -122,7 +126,7 @@ mod tests {
                 );
                 said
             }
-            LogOffer::Refused(why) => why,
+            LogOffer::Refused(why) => why.to_string(),
         }
     }
 

@@ -22,7 +22,7 @@ mod tests;
 use std::ffi::OsString;
 use std::path::Path;
 
-use model::{ExitKind, Load, Provenance, Timestamp};
+use model::{ExitKind, Load, Provenance, Timestamp, sentence};
 
 use crate::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, Stream};
 use complaints::Complaints;
@@ -67,7 +67,7 @@ impl Adapter for Pgbench {
             // Right behind the program's name no option's value and no `--` can come before it.
             argv.splice(1..1, ["-P".into(), "1".into()]);
             options.progress_s = Some(1);
-            notices.push(format!(
+            notices.push(sentence!(
                 "{}: added -P 1 (--no-adjust leaves it alone)",
                 self.name
             ));

@@ -1,6 +1,6 @@
 //! What the end of a run means, in sentences.
 
-use model::{ExitKind, Summary};
+use model::{ExitKind, Part, Sentence, Summary, sentence};
 
 use super::complaints::Complaints;
 use super::options::Options;
@@ -19,7 +19,7 @@ pub(super) struct RunEnd<'a> {
 
 impl RunEnd<'_> {
     /// The sentences, the gravest first.
-    pub(super) fn remarks(&self) -> Vec<String> {
+    pub(super) fn remarks(&self) -> Vec<Sentence> {
         let mut remarks = Vec::new();
         match self.summary {
             None => remarks.push(self.no_summary()),
@@ -32,110 +32,126 @@ impl RunEnd<'_> {
         remarks
     }
 
-    fn no_summary(&self) -> String {
+    fn no_summary(&self) -> Sentence {
         let (tool, said) = (self.tool, self.said());
         match self.exit {
             ExitKind::Signal(signal) => {
-                let planned = self.planned().map_or(String::new(), |planned| {
-                    format!(" before the end of its {planned}")
+                let planned = self.planned().map_or(Sentence::default(), |planned| {
+                    sentence!(" before the end of its {}", planned)
                 });
-                format!(
-                    "{tool} was killed by {}{planned} and printed no summary.{said}",
-                    signal_name(signal)
+                sentence!(
+                    "{} was killed by {}{} and printed no summary.{}",
+                    tool,
+                    signal_name(signal),
+                    planned,
+                    said
                 )
             }
-            ExitKind::Code(0) => format!("{tool} printed no summary.{said}"),
-            ExitKind::Code(code) if self.begun => {
-                format!(
-                    "{tool} ended its run early with exit code {code} and printed no summary.{said}"
-                )
-            }
+            ExitKind::Code(0) => sentence!("{} printed no summary.{}", tool, said),
+            ExitKind::Code(code) if self.begun => sentence!(
+                "{} ended its run early with exit code {} and printed no summary.{}",
+                tool,
+                code,
+                said
+            ),
             ExitKind::Code(code) => {
-                format!("{tool} did not start its run (exit code {code}).{said}")
+                sentence!(
+                    "{} did not start its run (exit code {}).{}",
+                    tool,
+                    code,
+                    said
+                )
             }
         }
     }
 
-    fn early_end(&self, summary: &Summary) -> Option<String> {
+    fn early_end(&self, summary: &Summary) -> Option<Sentence> {
         let (tool, complaints) = (self.tool, self.complaints);
         if complaints.aborted_clients > 0 {
             let clients = summary.clients.or(self.options.clients);
-            let of = clients.map_or(String::new(), |clients| {
-                format!(" of {}", grouped(clients.into()))
+            let of = clients.map_or(Sentence::default(), |clients| {
+                sentence!(" of {}", grouped(clients.into()))
             });
             let what = if complaints.run_aborted {
                 "its results are incomplete"
             } else {
                 "the others went on"
             };
-            let aborted = grouped(complaints.aborted_clients);
-            return Some(format!(
-                "{tool} aborted {aborted}{of} clients; {what}.{}",
+            return Some(sentence!(
+                "{} aborted {}{} clients; {}.{}",
+                tool,
+                grouped(complaints.aborted_clients),
+                of,
+                what,
                 self.said()
             ));
         }
         if complaints.run_aborted {
-            return Some(format!(
-                "{tool} aborted its run; its results are incomplete.{}",
+            return Some(sentence!(
+                "{} aborted its run; its results are incomplete.{}",
+                tool,
                 self.said()
             ));
         }
         match self.exit {
             ExitKind::Code(0) => None,
-            ExitKind::Code(code) => Some(format!(
-                "{tool} ended with exit code {code}.{}",
+            ExitKind::Code(code) => Some(sentence!(
+                "{} ended with exit code {}.{}",
+                tool,
+                code,
                 self.said()
             )),
-            ExitKind::Signal(signal) => Some(format!(
-                "{tool} was killed by {} after its summary.",
+            ExitKind::Signal(signal) => Some(sentence!(
+                "{} was killed by {} after its summary.",
+                tool,
                 signal_name(signal)
             )),
         }
     }
 
-    fn skipped(&self, summary: &Summary) -> Option<String> {
+    fn skipped(&self, summary: &Summary) -> Option<Sentence> {
         let skipped = summary.skipped.filter(|skipped| *skipped > 0)?;
-        let limit = self
-            .options
-            .latency_limit
-            .as_ref()
-            .map_or(String::new(), |limit| format!(" of {} ms", quote(limit)));
-        Some(format!(
-            "{} of the transactions were skipped ({}): they were later than the latency limit{limit} before they could start.",
+        let limit = self.options.latency_limit.as_ref();
+        let limit = limit.map_or(Sentence::default(), |limit| {
+            sentence!(" of {} ms", quote(limit))
+        });
+        Some(sentence!(
+            "{} of the transactions were skipped ({}): they were later than the latency limit{} before they could start.",
             share(skipped, attempted(summary)),
             out_of(skipped, attempted(summary)),
+            limit
         ))
     }
 
     /// The tool's own words, as a sentence to put behind another.
-    fn said(&self) -> String {
-        let mut said = String::new();
-        if let Some(first) = &self.complaints.first {
-            said.push_str(&format!(" It said: `{first}`."));
-        }
-        if let Some(hint) = &self.complaints.hint {
-            said.push_str(&format!(" Its hint: `{hint}`."));
-        }
-        said
+    fn said(&self) -> Sentence {
+        let Complaints { first, hint, .. } = self.complaints;
+        let said = first
+            .clone()
+            .map(|first| sentence!(" It said: `{}`.", first));
+        let hint = hint.clone().map(|hint| sentence!(" Its hint: `{}`.", hint));
+        said.unwrap_or_default().and(hint.unwrap_or_default())
     }
 
     /// How long the run was meant to be.
-    fn planned(&self) -> Option<String> {
+    fn planned(&self) -> Option<Sentence> {
         let transactions = || {
-            self.options
-                .transactions
-                .map(|count| format!("{} transactions per client", grouped(count.into())))
+            let count = self.options.transactions?;
+            Some(sentence!(
+                "{} transactions per client",
+                grouped(count.into())
+            ))
         };
-        self.options
-            .duration_s
-            .map(|seconds| format!("{seconds} s"))
+        let seconds = self.options.duration_s;
+        seconds
+            .map(|seconds| sentence!("{} s", seconds))
             .or_else(transactions)
     }
 }
 
-fn failed(summary: &Summary) -> Option<String> {
+fn failed(summary: &Summary) -> Option<Sentence> {
     let failed = summary.failed.filter(|failed| *failed > 0)?;
-    Some(format!(
+    Some(sentence!(
         "{} of the transactions failed ({}).",
         share(failed, attempted(summary)),
         out_of(failed, attempted(summary)),
@@ -150,21 +166,21 @@ fn attempted(summary: &Summary) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-fn share(part: u64, whole: u64) -> String {
+fn share(part: u64, whole: u64) -> Part {
     let percent = 100.0 * part as f64 / whole.max(1) as f64;
-    if percent < 0.1 {
-        "Under 0.1 %".to_owned()
+    Part::Own(if percent < 0.1 {
+        "Under 0.1 %".into()
     } else {
-        format!("{percent:.1} %")
-    }
+        format!("{percent:.1} %").into()
+    })
 }
 
-fn out_of(part: u64, whole: u64) -> String {
-    format!("{} of {}", grouped(part), grouped(whole))
+fn out_of(part: u64, whole: u64) -> Sentence {
+    sentence!("{} of {}", grouped(part), grouped(whole))
 }
 
 /// `9162` as `9,162`.
-fn grouped(number: u64) -> String {
+fn grouped(number: u64) -> Part {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -173,10 +189,10 @@ fn grouped(number: u64) -> String {
         }
         grouped.push(digit);
     }
-    grouped
+    Part::Own(grouped.into())
 }
 
-fn signal_name(signal: i32) -> String {
+fn signal_name(signal: i32) -> Sentence {
     let name = match signal {
         1 => " (SIGHUP)",
         2 => " (SIGINT)",
@@ -188,7 +204,7 @@ fn signal_name(signal: i32) -> String {
         15 => " (SIGTERM)",
         _ => "",
     };
-    format!("signal {signal}{name}")
+    sentence!("signal {}{}", signal, name)
 }
 
 #[cfg(test)]
@@ -198,12 +214,12 @@ mod tests {
     #[test]
     fn figures_in_words() {
         assert_eq!(
-            [0, 999, 1000, 1234567].map(grouped),
+            [0, 999, 1000, 1234567].map(|it| grouped(it).text().to_owned()),
             ["0", "999", "1,000", "1,234,567"]
         );
-        assert_eq!(share(1, 100_000), "Under 0.1 %");
-        assert_eq!(share(2471, 9162), "27.0 %");
-        assert_eq!(share(0, 0), "Under 0.1 %");
+        assert_eq!(share(1, 100_000).text(), "Under 0.1 %");
+        assert_eq!(share(2471, 9162).text(), "27.0 %");
+        assert_eq!(share(0, 0).text(), "Under 0.1 %");
         assert_eq!(signal_name(15), "signal 15 (SIGTERM)");
     }
 

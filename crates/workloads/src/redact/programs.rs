@@ -237,7 +237,7 @@ const PROGRAMS: &[Program] = &[
     program(
         "stallscope",
         Words::Command(1),
-        "flag: q v no-report json-lines; path: o output json; place: postgres; text: target signal metric fail-if window",
+        "flag: q v no-report json-lines; path: o output json; place: postgres mysql pgbouncer redis; text: target signal metric fail-if window slo",
     ),
 ];
 
@@ -256,6 +256,13 @@ impl Program {
     /// Whether it is Java's, which has options like nobody else.
     pub(super) fn is_java(&self) -> bool {
         self.names == "java"
+    }
+
+    /// Whether any of them has an option of that name.
+    pub(super) fn any_has(option: &str) -> bool {
+        PROGRAMS
+            .iter()
+            .any(|program| program.option(option).is_some())
     }
 
     /// What one of its own options takes.

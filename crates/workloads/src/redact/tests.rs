@@ -122,6 +122,18 @@ const SECRETS: &[(&str, &str)] = &[
         "env|PGPASSWORD=***|pgbench|-c|4",
     ),
     (
+        "stallscope|run|--redis|redis://:s3cret@db7:6380|--|x",
+        "stallscope|run|--redis|redis://***@db7:6380|--|x",
+    ),
+    (
+        "stallscope|run|--mysql|mysql://u:s3cret@db7:3307|--|x",
+        "stallscope|run|--mysql|mysql://***@db7:3307|--|x",
+    ),
+    (
+        "stallscope|record|--redis|u:s3cret@db7",
+        "stallscope|record|--redis|***@db7",
+    ),
+    (
         "docker|run|-e|PGPASSWORD=s3cret",
         "docker|run|-e|PGPASSWORD=***",
     ),

@@ -25,6 +25,7 @@ const NOTHING_BESIDE: Costs =
     Costs::NotAsked("there is nothing beside the load that could be taken away");
 
 /// Its situations.
+#[expect(clippy::too_many_lines, reason = "a table of situations")]
 pub fn scenarios() -> Vec<Scenario> {
     let decoy = |words, costs, set_up| Scenario {
         kind: Kind::Decoy,

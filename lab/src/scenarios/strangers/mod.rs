@@ -7,20 +7,23 @@
 
 mod databases;
 mod decoys;
-mod programs;
+pub(super) mod programs;
 mod runtimes;
-mod servers;
+pub(super) mod servers;
 mod stores;
 mod threads;
 mod two;
 mod unnamed;
 mod web;
 
+use std::process::Command;
+
 use anyhow::Result;
 
+use super::held_out::wait_for;
 use super::loads::own;
-use crate::scenario::{AROUND, Cause, Expect, Load, Scenario, Set, SetUp};
-use crate::stage::Stage;
+use crate::scenario::{AROUND, Cause, Expect, Load, Scenario, Set, SetUp, Who};
+use crate::stage::{DELAYED_SERVER, Stage};
 
 /// All of them, in the order in which they are run and shown.
 pub fn scenarios() -> Vec<Scenario> {
@@ -45,14 +48,14 @@ fn cause(
 }
 
 /// The lab's own generator, of which `stallscope` is told nothing.
-fn unknown(stage: &Stage, words: &[&str]) -> Result<Load> {
+pub(super) fn unknown(stage: &Stage, words: &[&str]) -> Result<Load> {
     let mut load = own(stage, words)?;
     load.options.clear();
     Ok(load)
 }
 
 /// The same beside `record`, with the server's process as its target and nothing else.
-fn beside(stage: &mut Stage, server: u32, words: &[&str]) -> Result<Load> {
+pub(super) fn beside(stage: &mut Stage, server: u32, words: &[&str]) -> Result<Load> {
     let recorded = stage.seconds;
     stage.seconds += 2 * u32::try_from(AROUND.as_secs())?;
     let load = unknown(stage, words);
@@ -61,13 +64,35 @@ fn beside(stage: &mut Stage, server: u32, words: &[&str]) -> Result<Load> {
 }
 
 /// A service behind the service, in a process of its own; its process and its address.
-fn downstream(stage: &mut Stage, sleep_us: u32) -> Result<(u32, String)> {
+pub(super) fn downstream(stage: &mut Stage, sleep_us: u32) -> Result<(u32, String)> {
     use anyhow::Context;
     let sleep = sleep_us.to_string();
     let command = stage.own(&["serve", "downstream", "--sleep", &sleep])?;
     let (pid, line) = stage.beside_that_speaks(command)?;
     let (address, _) = crate::server::said(&line).context("the service says where it is")?;
     Ok((pid, address.to_owned()))
+}
+
+/// A server at port 7000 which is so far away in each direction where the cause is made, the peer of the situation: its
+/// process and its address; why not, where this machine cannot have one.
+pub(super) fn far(
+    stage: &mut Stage,
+    server: &Command,
+    cause: Cause,
+    one_way_ms: u32,
+) -> Result<std::result::Result<(u32, String), String>> {
+    let one_way_ms = match cause {
+        Cause::Made => one_way_ms,
+        Cause::Removed => 0,
+    };
+    let server = match stage.server_at_a_distance(server, one_way_ms) {
+        Ok(server) => server,
+        Err(error) => return Ok(Err(format!("{error:#}"))),
+    };
+    let address = format!("{DELAYED_SERVER}:7000");
+    wait_for(&address)?;
+    stage.cast.insert(Who::Peer, address.clone());
+    Ok(Ok((server, address)))
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::super::held_out::{quota, redis, wait_for};
+use super::super::held_out::{quota, redis};
 use super::programs::{MEMCACHED, REDIS, missing};
-use super::{beside, cause, servers, unknown};
+use super::{beside, cause, far, servers, unknown};
 use crate::scenario::{Cause, Costs, Expect, Load, Scenario, SetUp, Who};
-use crate::stage::{DELAYED_SERVER, Limit, Stage};
+use crate::stage::{Limit, Stage};
 
 /// Against the 1024 of the session in which server and load run: nearly all, on any number of CPUs.
 const SHARES: u32 = 65_536;
@@ -116,19 +116,12 @@ fn memcached_far(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[MEMCACHED]) {
         return Ok(SetUp::NotHere(why));
     }
-    let one_way_ms = match cause {
-        Cause::Made => 10,
-        Cause::Removed => 0,
-    };
     let mut memcached = Command::new("memcached");
     memcached.args(["-u", "nobody", "-l", "0.0.0.0", "-t", "2", "-p", "7000"]);
-    let server = match stage.server_at_a_distance(&memcached, one_way_ms) {
-        Ok(server) => server,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
+    let (server, address) = match far(stage, &memcached, cause, 10)? {
+        Ok(it) => it,
+        Err(why) => return Ok(SetUp::NotHere(why)),
     };
-    let address = format!("{DELAYED_SERVER}:7000");
-    wait_for(&address)?;
-    stage.cast.insert(Who::Peer, address.clone());
     let words = [&["load", &address, "--connections", "8"][..], &GET].concat();
     // Sockets of another network namespace cannot be followed from here.
     unknown(stage, &words)?

@@ -6,15 +6,14 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::super::held_out::wait_for;
 use super::super::loads::own;
 use super::databases::inserts;
 use super::programs::{PYTHON, REDIS, missing};
 use super::stores::{SET, aof};
-use super::{cause, downstream, servers, unknown};
+use super::{cause, downstream, far, servers, unknown};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
 use crate::server::said;
-use crate::stage::{DELAYED_SERVER, Limit, Stage};
+use crate::stage::{Limit, Stage};
 
 /// Against the 1024 of the session in which server and load run: nearly all, on any number of CPUs.
 const SHARES: u32 = 65_536;
@@ -35,10 +34,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 "Four sysbench threads insert into MariaDB, which flushes at each commit on a slow \
                  disk, and another group with a far higher weight computes on every CPU.",
             ],
-            Expect::both(
-                ("io.sync", Who::Target),
-                ("cpu.neighbour", Who::NeighbourGroup),
-            ),
+            Expect::one("io.sync", Who::Target).and("cpu.neighbour", Who::NeighbourGroup),
             flush_and_neighbour,
         ),
         both(
@@ -48,7 +44,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 "Four connections set a key in Redis, which is 2 ms away in each direction and syncs \
                  its append-only file before each answer on a slow disk.",
             ],
-            Expect::both(("net.rtt", Who::Peer), ("io.sync", Who::Target)),
+            Expect::one("net.rtt", Who::Peer).and("io.sync", Who::Target),
             aof_and_far,
         ),
         both(
@@ -58,10 +54,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 "Two connections ask a Python service that computes 1 ms and waits 5 ms for a service \
                  behind it, and another group with a far higher weight computes on every CPU.",
             ],
-            Expect::both(
-                ("net.remote", Who::Peer),
-                ("cpu.neighbour", Who::NeighbourGroup),
-            ),
+            Expect::one("net.remote", Who::Peer).and("cpu.neighbour", Who::NeighbourGroup),
             service_and_neighbour,
         ),
         both(
@@ -120,17 +113,10 @@ fn aof_and_far(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     redis.args(["--port", "7000", "--bind", "0.0.0.0", "--save", ""]);
     redis.args(["--protected-mode", "no", "--logfile", "log", "--dir"]);
     redis.arg(&disk).args(aof(cause));
-    let one_way_ms = match cause {
-        Cause::Made => 2,
-        Cause::Removed => 0,
+    let (server, address) = match far(stage, &redis, cause, 2)? {
+        Ok(it) => it,
+        Err(why) => return Ok(SetUp::NotHere(why)),
     };
-    let server = match stage.server_at_a_distance(&redis, one_way_ms) {
-        Ok(server) => server,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let address = format!("{DELAYED_SERVER}:7000");
-    wait_for(&address)?;
-    stage.cast.insert(Who::Peer, address.clone());
     let words = [&["load", &address, "--connections", "4"][..], &SET].concat();
     // Sockets of another network namespace cannot be followed from here.
     own(stage, &words)?

@@ -35,7 +35,7 @@ impl<'a> Modules<'a> {
     pub(super) fn read(tree: &'a Tree, root: &str) -> Option<Self> {
         let (path, text) = tree.get_key_value(root)?;
         let mut modules = Self { all: Vec::new() };
-        modules.add_file(tree, (path, text), None);
+        modules.add_file(tree, path, text, None);
         Some(modules)
     }
 
@@ -62,12 +62,7 @@ impl<'a> Modules<'a> {
                 .is_some_and(|parent| self.is_within(parent, file))
     }
 
-    fn add_file(
-        &mut self,
-        tree: &'a Tree,
-        (path, text): (&'a str, &str),
-        parent: Option<Id>,
-    ) -> Id {
+    fn add_file(&mut self, tree: &'a Tree, path: &'a str, text: &str, parent: Option<Id>) -> Id {
         // A source that does not parse is the compiler's to complain about.
         let items = syn::parse_file(text).map_or_else(|_| Vec::new(), |file| file.items);
         self.add(tree, path, &items, parent)
@@ -91,7 +86,7 @@ impl<'a> Modules<'a> {
                     let child = match &inner.content {
                         Some((_, items)) => Some(self.add(tree, file, items, Some(id))),
                         None => below(tree, file, &name)
-                            .map(|found| self.add_file(tree, found, Some(id))),
+                            .map(|(path, text)| self.add_file(tree, path, text, Some(id))),
                     };
                     self.all[id]
                         .children

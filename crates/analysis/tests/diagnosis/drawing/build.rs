@@ -53,7 +53,7 @@ pub fn build(drawing: &Drawing) -> Drawn {
                 known("system_ns", 0.0),
             ]
         };
-        tables.write(("process", *id, 1000), |s| lane.seen(s), values);
+        tables.write("process", *id, 1000, |s| lane.seen(s), values);
     }
     tables.finish();
     signal(drawing, &people, &mut timeline, tail);
@@ -83,7 +83,7 @@ fn cpus(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
                 known("idle_ns", (1.0 - user - steal - iowait).max(0.0)),
             ]
         };
-        tables.write(("cpu", *id, 100), |s| busy.seen(s), values);
+        tables.write("cpu", *id, 100, |s| busy.seen(s), values);
     }
 }
 
@@ -115,7 +115,7 @@ fn threads(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
                     told(blocked.channel, "wait_channel"),
                 ]
             };
-            tables.write(("thread", *thread, 100), |s| run.seen(s), values);
+            tables.write("thread", *thread, 100, |s| run.seen(s), values);
             thread_times(run, *thread, tables);
         }
     }
@@ -151,7 +151,7 @@ fn thread_times(run: &Lane, thread: EntityId, tables: &mut Tables<'_>) {
         values.push(known("hidden_ns", 0.0));
         values
     };
-    tables.write((BOOKS, thread, 100), |s| run.seen(s), values);
+    tables.write(BOOKS, thread, 100, |s| run.seen(s), values);
 }
 
 fn groups(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
@@ -184,7 +184,7 @@ fn groups(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
                 Value("throttled_ns", part * drawing.cpus() as f64 * NS, limited),
             ]
         };
-        tables.write(("cgroup_cpu", *id, 200), |s| held.seen(s), values);
+        tables.write("cgroup_cpu", *id, 200, |s| held.seen(s), values);
         if let Some(quota) = quota.filter(|_| limited) {
             let values = |_| {
                 vec![
@@ -192,7 +192,7 @@ fn groups(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
                     Value("period_ns", PERIOD * NS, true),
                 ]
             };
-            tables.write(("cgroup_limit", *id, 1000), |_| true, values);
+            tables.write("cgroup_limit", *id, 1000, |_| true, values);
         }
     }
 }
@@ -213,7 +213,7 @@ fn machine(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
             };
             lanes.iter().map(value).collect()
         };
-        tables.write((table, id, 2000), seen, values);
+        tables.write(table, id, 2000, seen, values);
     }
     recorder(drawing, people, tables);
 }
@@ -233,7 +233,7 @@ fn recorder(drawing: &Drawing, people: &People, tables: &mut Tables<'_>) {
                 Value("missed", missed * 100.0, true),
             ]
         };
-        tables.write(("recorder", people.machine, 1000), |_| true, values);
+        tables.write("recorder", people.machine, 1000, |_| true, values);
     }
 }
 
@@ -252,7 +252,7 @@ fn signal(drawing: &Drawing, people: &People, timeline: &mut Timeline, tail: f64
         .chain(short)
         .filter(|(second, _, _)| tps.seen(*second))
     {
-        let rate = tps.value(second) * 1000.0;
+        let rate = tps.value(second) * 1000.0 * tps.scale;
         let closed = (drawing.lane("ms").is_none()).then(|| drawing.clients() / rate * NS);
         let latency = lane("ms", second).or(closed).filter(|_| rate > 0.0);
         let or_missing = |value: Option<f64>| value.map_or(model::MISSING, |ns| ns.round() as i64);

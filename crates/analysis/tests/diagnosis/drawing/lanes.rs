@@ -24,9 +24,10 @@ pub struct Lane {
     pub value: Option<String>,
 }
 
-const SETTINGS: [&str; 10] = [
+const SETTINGS: [&str; 11] = [
     "cpus",
     "allowed",
+    "which",
     "clients",
     "rate",
     "quota",

@@ -18,13 +18,16 @@ pub fn describe(drawing: &Drawing, people: &People, window: Window) -> Meta {
         name: name.to_owned(),
         unit: "process".to_owned(),
         version: None,
-        found_by: "pid 10".to_owned(),
+        found_by: "pid 10".into(),
         connections,
         cpus_allowed: None,
+        allowed: Vec::new(),
         found_at: people.found_at,
+        machine_unit: None,
     };
     let server = people.server.map(|root| Target {
         cpus_allowed: drawing.number("allowed").map(|cpus| cpus as u32),
+        allowed: drawing.word("which").map_or_else(Vec::new, numbers),
         ..target(Role::Target, root, "server", people.workers.len() as u32)
     });
     let loadgen = people
@@ -91,4 +94,10 @@ fn workload(drawing: &Drawing, window: Window) -> WorkloadRun {
             complaints: drawing.complaints(),
         }),
     }
+}
+
+/// `0,2`
+fn numbers(list: &str) -> Vec<u32> {
+    let each = list.split(',').map(str::parse);
+    each.collect::<Result<_, _>>().expect("numbers of CPUs")
 }

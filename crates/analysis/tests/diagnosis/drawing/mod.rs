@@ -24,7 +24,7 @@
 //! | `rest PATH` | CPU used by one other process, in CPUs; several lanes are children of one parent |
 //! | `recorder` | CPU used by the recorder, in tenths of a CPU |
 //! | `missed` | tens of deadlines that the sampler missed |
-//! | `tps`, `ms`, `lag` | thousands of operations per second, tens of ms of latency and of lag |
+//! | `tps`, `ms`, `lag` | thousands of operations per second (`*N`: N times as many), tens of ms of latency and of lag |
 //! | `throttled PATH` | part of the wall time for which the queues of a group were held back, each CPU |
 //! | `cpu`, `io`, `memory` | pressure `some` of the machine; with a path, of that v2 group |
 //! | `TABLE.COLUMN WHO *N` | of any sensor's table: a cell times N, per second where the column is a counter |
@@ -47,6 +47,7 @@
 //! |---|---|---|
 //! | `cpus` | 2 | CPUs of the machine |
 //! | `allowed` | all | CPUs that the target's affinity allows |
+//! | `which` | not recorded | their numbers: `0,2` |
 //! | `clients`, `rate` | 10, none | what the generator was asked for |
 //! | `quota` | none | tenths of a CPU that the throttled group may use |
 //! | `group` | `/server` | where the target lives; groups above it come to be by themselves |
@@ -71,7 +72,9 @@ mod tables;
 
 pub use build::SIGNAL;
 
-use model::{Answer, Finding, Judged, LedgerClass, Meta, Report, Timeline, Timestamp, Window};
+use model::{
+    Answer, Finding, GainOf, Judged, LedgerClass, Meta, Report, Timeline, Timestamp, Window,
+};
 
 /// A drawing as what a recording would hold.
 #[derive(Clone, Debug)]
@@ -149,14 +152,20 @@ pub fn told(report: &Report) -> String {
         finding.sentence.clone(),
     ];
     lines.extend(finding.would_help.iter().map(|remedy| {
-        let gain = remedy.gain.map_or(String::new(), |gain| {
-            format!(": at most +{:.0} %", gain * 100.0)
+        let of = match remedy.gain_of {
+            Some(GainOf::ResponseTime) => "-",
+            _ => "+",
+        };
+        let percent = |share: f64| format!("{of}{:.0} %", share * 100.0);
+        let gain = remedy.gain_interval.map_or("not known".to_owned(), |it| {
+            let model = &remedy.gain_model;
+            format!("{} to {} by {model}", percent(it.low), percent(it.high))
         });
         let because = match remedy.because.as_str() {
             "" => String::new(),
             because => format!(" ({because})"),
         };
-        format!("helps: {}{gain}{because}", remedy.change)
+        format!("helps: {}: {gain}{because}", remedy.change)
     }));
     if !finding.would_not_help.is_empty() {
         lines.push(format!("not: {}", finding.would_not_help.join(", ")));

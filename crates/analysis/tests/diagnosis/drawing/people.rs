@@ -187,7 +187,14 @@ impl People {
                 EntityKind::Waker => self.pools(about, register),
                 _ => panic!("nobody is called {about}"),
             };
-            let id = register.enter(kind, about, about, |record| record.parent = parent);
+            let role = match kind {
+                EntityKind::Connection => Role::Target,
+                _ => Role::Background,
+            };
+            let id = register.enter(kind, about, about, |record| {
+                record.parent = parent;
+                record.role = role;
+            });
             self.named.insert((kind, about.clone()), id);
         }
     }

@@ -9,7 +9,7 @@ use super::people::People;
 use super::rows::{Value, Writer};
 
 /// Tables whose rows are looks: one each, changed or not.
-const LOOKS: [&str; 2] = ["session", "database"];
+const LOOKS: [&str; 4] = ["session", "database", "mysql_session", "mysql"];
 
 /// Writes into the sensors' tables.
 pub struct Tables<'a> {
@@ -50,6 +50,7 @@ impl<'a> Tables<'a> {
             let value = lane.value.as_deref();
             let kind = match name {
                 "pool" | "waker" => EntityKind::Pool,
+                "process" => EntityKind::Process,
                 _ => table.entity,
             };
             let value = value.map(|who| people.called(kind, who));
@@ -80,7 +81,9 @@ impl<'a> Tables<'a> {
     /// Writes the rows of one entity; a lane of the table goes before a value of the same column.
     pub fn write(
         &mut self,
-        (table, entity, every_ms): (&str, EntityId, usize),
+        table: &str,
+        entity: EntityId,
+        every_ms: usize,
         seen: impl Fn(usize) -> bool,
         values: impl Fn(usize) -> Vec<Value>,
     ) {
@@ -117,7 +120,7 @@ impl<'a> Tables<'a> {
                 |other: &&Column<'_>| other.table.name == table.name && other.entity == entity;
             let lanes: Vec<&Lane> = self.drawn.iter().filter(own).map(|it| it.lane).collect();
             let seen = |second| lanes.iter().any(|lane| lane.seen(second));
-            self.write((&table.name, entity, 1000), seen, |_| Vec::new());
+            self.write(&table.name, entity, 1000, seen, |_| Vec::new());
         }
     }
 }

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::EntityId;
-use sensors::Facts;
+use rustix::process::Signal;
+use sensors::{Facts, ProcessStat, ProcessUsage};
 
 use super::super::Processes;
 use super::super::meter::{Counted, Identity};
@@ -64,11 +65,10 @@ impl Load {
             "while :; do i=$((i + 1)); done",
         ];
         let children = shells.map(|script| {
-            let shell = Command::new("sh")
-                .args(["-c", script])
-                .stdin(Stdio::null())
-                .spawn();
-            shell.expect("a shell")
+            let mut shell = Command::new("sh");
+            shell.args(["-c", script]).stdin(Stdio::null());
+            kernel::signal_at_parents_end(&mut shell, Signal::KILL);
+            shell.spawn().expect("a shell")
         });
         Self {
             goes_on,
@@ -153,13 +153,14 @@ fn between(what: &str, pid: u32, ns: i64, shown: (i64, i64), parts: i64) {
     );
 }
 
+/// Compares one process of the walk with /proc before and after.
 fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compared) {
     let facts = Facts {
         page_bytes: rustix::param::page_size() as i64,
         ..Facts::default()
     };
     let stats = [before, after].map(|it| sensors::parse_stat(&it.stat).expect("a stat file"));
-    let [first, last] = stats;
+    let [first, last] = &stats;
     let pid = counts.pid;
     let started = (counts.start_ns / facts.tick_ns as u64) as i64;
     if first.start != last.start || started != last.start {
@@ -172,37 +173,9 @@ fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compar
     }
     let table = Output::default().recorded_of(sensors::Scope::Process)[0].table;
     let row = Counted::new(Identity::of(counts), EntityId(0), table).row(counts, facts);
-    let [user, system, children, threads, resident, read, written] = row;
-    let sum = |it: (i64, i64)| it.0 + it.1;
-    let (times, ended) = (stats.map(|it| it.times), stats.map(|it| it.child_times));
-    between(
-        "all its time",
-        pid,
-        user + system,
-        (sum(times[0]), sum(times[1])),
-        2,
-    );
-    between(
-        "its children's",
-        pid,
-        children,
-        (sum(ended[0]), sum(ended[1])),
-        2,
-    );
-    // How /proc will split the time that was added since its last reading cannot be predicted.
-    let added = sum(times[1]) - sum(times[0]) + 2;
-    between("user time", pid, user, (times[0].0, times[0].0 + added), 1);
-    between(
-        "system time",
-        pid,
-        system,
-        (times[0].1, times[0].1 + added),
-        1,
-    );
-    let run_ns = i64::try_from(counts.run_ns).expect("less than 292 years");
-    let all = (sum(times[0]), sum(times[1]));
-    between("its time on a CPU", pid, run_ns, all, 2);
+    has_the_times(counts, &row, &stats);
     assert!(counts.run_ns >= before.first_run_ns, "{pid}: {counts:?}");
+    let [.., read, written] = row;
     for (key, bytes) in [("read_bytes:", read), ("write_bytes:", written)] {
         let shown = before.bytes(key)..=after.bytes(key);
         assert!(
@@ -210,34 +183,58 @@ fn compare(counts: &Counts, before: &Shown, after: &Shown, compared: &mut Compar
             "{key} {bytes} of {pid}, not {shown:?}"
         );
     }
-    if before != after {
+    if before == after {
+        compared.still += 1;
+        is_the_process_at_rest(counts, &row, last, facts);
+    } else {
         compared.moved += 1;
-        return;
     }
-    compared.still += 1;
+}
+
+/// Columns of a process's row.
+type Row = [i64; ProcessUsage::WIDTH];
+
+/// That the times lie between those in /proc.
+fn has_the_times(counts: &Counts, row: &Row, stats: &[ProcessStat<'_>; 2]) {
+    let pid = counts.pid;
+    let [user, system, children, ..] = *row;
+    let sum = |it: (i64, i64)| it.0 + it.1;
+    let [first, last] = stats;
+    let all = (sum(first.times), sum(last.times));
+    between("all its time", pid, user + system, all, 2);
+    let ended = (sum(first.child_times), sum(last.child_times));
+    between("its children's", pid, children, ended, 2);
+    // How /proc will split the time that was added since its last reading cannot be predicted.
+    let added = all.1 - all.0 + 2;
+    let (users, systems) = first.times;
+    between("user time", pid, user, (users, users + added), 1);
+    between("system time", pid, system, (systems, systems + added), 1);
+    let run_ns = i64::try_from(counts.run_ns).expect("less than 292 years");
+    between("its time on a CPU", pid, run_ns, all, 2);
+}
+
+/// That everything is as /proc shows it, where nothing has changed meanwhile.
+fn is_the_process_at_rest(counts: &Counts, row: &Row, shown: &ProcessStat<'_>, facts: Facts) {
+    let pid = counts.pid;
+    let [user, system, _, threads, resident, ..] = *row;
     assert_eq!(
         (i64::from(counts.parent), threads, resident),
         (
-            last.parent,
-            last.threads,
-            last.resident_pages * facts.page_bytes
+            shown.parent,
+            shown.threads,
+            shown.resident_pages * facts.page_bytes
         ),
         "{pid}"
     );
-    between("user time at rest", pid, user, (times[0].0, times[0].0), 1);
-    between(
-        "system time at rest",
-        pid,
-        system,
-        (times[0].1, times[0].1),
-        1,
-    );
+    let (users, systems) = shown.times;
+    between("user time at rest", pid, user, (users, users), 1);
+    between("system time at rest", pid, system, (systems, systems), 1);
     let name = counts.name.map(u64::to_ne_bytes);
     let name = name.as_flattened().split(|byte| *byte == 0).next();
     // /proc shows more than the name of a kernel thread.
     const KERNELS: u32 = 2;
     assert!(
-        name == Some(last.name) || counts.parent == KERNELS,
+        name == Some(shown.name) || counts.parent == KERNELS,
         "{name:?} of {pid}"
     );
 }

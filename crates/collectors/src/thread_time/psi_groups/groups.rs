@@ -44,7 +44,8 @@ impl Groups {
         &mut self,
         now: Timestamp,
         members: impl Iterator<Item = &'a mut Member>,
-        (programs, places): (&ThreadTime, &mut Places),
+        programs: &ThreadTime,
+        places: &mut Places,
         cgroups: &Cgroups,
         out: &mut Output,
     ) {

@@ -22,6 +22,13 @@ use kernel::bpf::thread_time::psi_groups::Membership;
 use groups::{Groups, Member};
 use places::{Kind, Places};
 
+/// A background process that shares PSI groups with tracked ones.
+pub(crate) struct BackgroundMember {
+    pub(crate) pid: u32,
+    pub(crate) entity: EntityId,
+    pub(crate) membership: Membership,
+}
+
 /// All PSI groups.
 pub(crate) struct PsiGroups {
     places: Places,
@@ -74,8 +81,8 @@ impl PsiGroups {
             self.members.insert(pid, member);
         }
         let members = self.members.values_mut();
-        let places = (programs, &mut self.places);
-        self.groups.follow(now, members, places, cgroups, out);
+        self.groups
+            .follow(now, members, programs, &mut self.places, cgroups, out);
         let Self {
             groups,
             background,
@@ -96,7 +103,7 @@ impl PsiGroups {
     }
 
     /// Background processes in these control groups, with the PSI groups that they share.
-    pub(crate) fn background(&self) -> impl Iterator<Item = (u32, EntityId, Membership)> {
+    pub(crate) fn background(&self) -> impl Iterator<Item = BackgroundMember> {
         self.background.iter().map(|(pid, (entity, group))| {
             let (group, around) = self.groups.places(*group);
             let membership = Membership {
@@ -104,7 +111,11 @@ impl PsiGroups {
                 group,
                 around,
             };
-            (*pid, *entity, membership)
+            BackgroundMember {
+                pid: *pid,
+                entity: *entity,
+                membership,
+            }
         })
     }
 

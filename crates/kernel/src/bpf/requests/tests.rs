@@ -2,6 +2,9 @@
 
 mod contacts;
 mod long;
+mod noticed_late;
+mod one;
+mod peers;
 mod resp;
 
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -49,8 +52,10 @@ fn timed(account: &Account) -> u64 {
 }
 
 /// Both ends of a connection, the server's first.
-trait Ends: Sized {
-    fn both() -> (Self, Self);
+trait Ends {
+    fn both() -> (Self, Self)
+    where
+        Self: Sized;
     fn give(&mut self, bytes: &[u8]);
     fn get(&mut self, bytes: usize);
     /// As event loops do: finds nothing.
@@ -101,125 +106,13 @@ ends!(UnixStream, {
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// A request that takes the server so long.
-fn exchange(server: &mut impl Ends, client: &mut impl Ends, takes: Duration) {
+fn exchange(server: &mut (impl Ends + ?Sized), client: &mut (impl Ends + ?Sized), takes: Duration) {
     client.give(&[0; 100]);
     server.get(100);
     std::thread::sleep(takes);
     server.give(&[0; 2_000]);
     server.look();
     client.get(2_000);
-}
-
-fn whatever_it_consists_of<T: Ends>() {
-    let Some((requests, _alone)) = loaded(Side::Server) else {
-        return;
-    };
-    let (mut server, mut client) = T::both();
-    let mut before = total(&requests);
-    let mut since = |what: &str, expected: [u64; 3]| {
-        let now = total(&requests);
-        let grown = [
-            now.requests - before.requests,
-            now.pipelined - before.pipelined,
-            now.unsolicited - before.unsolicited,
-        ];
-        assert_eq!(grown, expected, "{what}");
-        let ns = now.ns - before.ns;
-        before = now;
-        Duration::from_nanos(ns)
-    };
-    exchange(&mut server, &mut client, PAUSE);
-    let took = since("one", [1, 0, 0]);
-    assert!(took >= PAUSE, "{took:?}");
-
-    // From its first byte to the last one of the reply, in however many pieces both come.
-    let began = Instant::now();
-    for _ in 0..3 {
-        client.give(&[0; 50]);
-        server.get(50);
-        std::thread::sleep(PAUSE);
-    }
-    for _ in 0..3 {
-        server.give(&[0; 8_000]);
-        std::thread::sleep(PAUSE);
-        client.get(8_000);
-    }
-    let ended = began.elapsed();
-    server.look();
-    let took = since("in pieces", [1, 0, 0]);
-    assert!(took > 5 * PAUSE && took < ended, "{took:?} of {ended:?}");
-
-    // Where a server looks for nothing more, the next request ends the one before; the time between counts for
-    // neither.
-    let [longest, _] = [(); 2].map(|()| {
-        let began = Instant::now();
-        client.give(&[0]);
-        server.get(1);
-        server.give(&[0]);
-        client.get(1);
-        let ended = began.elapsed();
-        std::thread::sleep(10 * PAUSE);
-        ended
-    });
-    let took = since("without a look", [2, 0, 0]);
-    assert!(took < longest, "{took:?} of {longest:?}");
-    server.look();
-    since("with one", [0, 0, 0]);
-
-    for _ in 0..3 {
-        server.give(&[0]);
-        client.get(1);
-    }
-    since("news", [0, 0, 3]);
-    client.give(&[0]);
-    server.get(1);
-    server.look();
-    since("what is not answered", [0, 0, 0]);
-    server.give(&[0; 600]);
-    server.look();
-    client.get(600);
-    since("answered after all", [1, 0, 0]);
-    for _ in 0..3 {
-        client.give(&[0; 100]);
-        server.get(100);
-        server.look();
-    }
-    let took = since("what wants no answer", [0, 0, 0]);
-    assert_eq!(took, Duration::ZERO);
-    server.give(&[0; 600]);
-    server.look();
-    client.get(600);
-    since("answered together", [1, 0, 0]);
-
-    // Two more come while the first is worked on.
-    client.give(&[0; 20]);
-    server.get(20);
-    (0..2).for_each(|_| client.give(&[0; 20]));
-    for _ in 0..2 {
-        server.give(&[0; 600]);
-        server.get(20);
-    }
-    server.give(&[0; 600]);
-    server.look();
-    since("pipelined", [3, 2, 0]);
-    // Many small replies to what was read at once.
-    client.give(&[0; 200]);
-    server.get(200);
-    for _ in 0..10 {
-        server.give(&[0; 20]);
-    }
-    server.look();
-    since("replies to many", [1, 1, 0]);
-}
-
-#[test]
-fn a_request_over_tcp_lasts_from_its_first_byte_to_the_last_of_its_reply() {
-    whatever_it_consists_of::<TcpStream>();
-}
-
-#[test]
-fn a_request_over_a_unix_socket_does_too() {
-    whatever_it_consists_of::<UnixStream>();
 }
 
 fn at_the_other_end<T: Ends>() {
@@ -423,17 +316,37 @@ fn timing_a_random_sample_keeps_the_distribution_of_requests() {
     assert!(distance < most, "{distance} and {most}");
 }
 
-/// Both ends in this process, of which one is measured, while the hooks that only times need are left and taken.
-fn counts_and_times<T: Ends>(side: Side) -> Option<Vec<[u64; 2]>> {
+/// How the hooks that only times need are left and taken.
+struct Edges {
+    end: fn(&mut Requests),
+    begin: fn(&mut Requests),
+}
+
+const DETACHED: Edges = Edges {
+    end: |requests| {
+        requests.detach_timing();
+        // The kernel does it within a grace period of RCU.
+        std::thread::sleep(Duration::from_secs(2));
+    },
+    begin: |requests| while !requests.attach_timing().expect("the hooks are there") {},
+};
+
+/// As in that period.
+const NOT_YET_DETACHED: Edges = Edges {
+    end: |requests| requests.see_reads(0),
+    begin: |requests| requests.see_reads(2),
+};
+
+/// Both ends in this process, of which one is measured, in an on-window, an off-window and an on-window.
+fn counts_and_times<T: Ends>(side: Side, edges: &Edges) -> Option<Vec<[u64; 2]>> {
     let (mut requests, _alone) = loaded(side)?;
     let (mut server, mut client) = T::both();
     let before = total(&requests);
     let mut found = Vec::new();
     for attached in [true, false, true] {
-        if attached {
-            requests.attach_timing().expect("the hooks are there");
-        } else {
-            requests.detach_timing();
+        match attached {
+            true => (edges.begin)(&mut requests),
+            false => (edges.end)(&mut requests),
         }
         (0..5).for_each(|_| exchange(&mut server, &mut client, Duration::ZERO));
         let now = total(&requests);
@@ -447,8 +360,9 @@ fn counts_and_times<T: Ends>(side: Side) -> Option<Vec<[u64; 2]>> {
 #[test]
 fn every_request_is_counted_in_off_windows_too_and_those_of_local_clients_are_timed() {
     for found in [
-        counts_and_times::<TcpStream>(Side::Server),
-        counts_and_times::<UnixStream>(Side::Server),
+        counts_and_times::<TcpStream>(Side::Server, &DETACHED),
+        counts_and_times::<UnixStream>(Side::Server, &DETACHED),
+        counts_and_times::<TcpStream>(Side::Server, &NOT_YET_DETACHED),
     ] {
         let Some(found) = found else {
             return;
@@ -461,8 +375,10 @@ fn every_request_is_counted_in_off_windows_too_and_those_of_local_clients_are_ti
 #[test]
 fn the_generators_requests_are_counted_in_off_windows_and_timed_where_their_end_is_seen() {
     for found in [
-        counts_and_times::<TcpStream>(Side::Client),
-        counts_and_times::<UnixStream>(Side::Client),
+        counts_and_times::<TcpStream>(Side::Client, &DETACHED),
+        counts_and_times::<UnixStream>(Side::Client, &DETACHED),
+        counts_and_times::<TcpStream>(Side::Client, &NOT_YET_DETACHED),
+        counts_and_times::<UnixStream>(Side::Client, &NOT_YET_DETACHED),
     ] {
         let Some(found) = found else {
             return;

@@ -12,7 +12,8 @@ use crate::bpf::refusal::Refusal;
 pub(super) fn read_batch<K, V>(
     map: BorrowedFd<'_>,
     place: Option<u32>,
-    (keys, values): &mut (Vec<K>, Vec<V>),
+    keys: &mut [K],
+    values: &mut [V],
 ) -> Result<(usize, Option<u32>), Refusal> {
     let (mut from, mut to) = (place.unwrap_or(0), 0_u32);
     let mut count = keys.len().min(values.len()) as u32;

@@ -23,16 +23,19 @@ pub enum Question {
     WaitEvent,
     /// Who ends its waits.
     Wakers,
+    /// Whether it sleeps inside a request.
+    Serving,
     /// What the pressure of a set of threads is.
     PsiGroup,
 }
 
 impl Question {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::WaitSite,
         Self::WaitEvent,
         Self::Wakers,
+        Self::Serving,
         Self::PsiGroup,
     ];
 }
@@ -47,6 +50,7 @@ pub(super) fn set(
     constants.asks_wait_site = is_asked(Question::WaitSite);
     constants.asks_wait_event = is_asked(Question::WaitEvent);
     constants.asks_wakers = is_asked(Question::Wakers);
+    constants.asks_serving = is_asked(Question::Serving);
     constants.asks_psi_group = is_asked(Question::PsiGroup);
     constants.count_behind_run_queue = count_behind_run_queue()?;
     name_events(constants);

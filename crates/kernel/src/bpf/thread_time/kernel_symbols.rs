@@ -75,7 +75,7 @@ impl ThreadTime {
         let map = self.programs.maps.symbol_by_address.as_fd();
         let mut place = None;
         loop {
-            let (count, next) = read_batch(map, place, batch)?;
+            let (count, next) = read_batch(map, place, &mut batch.0, &mut batch.1)?;
             let found = batch.0.iter().take(count);
             new.extend(found.filter(|address| !known.contains(address)));
             if next.is_none() {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::ThreadTimeClass;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use sensors::kernel_wait::WAIT_SITES;
 use sensors::thread_time::{CLASSES, HOLDERS};
@@ -23,6 +23,7 @@ mod loops;
 mod moves;
 mod on_windows;
 mod questions;
+mod serving;
 
 /// Only one test at a time: each needs the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -304,6 +305,7 @@ pub struct Started(pub Child);
 impl Started {
     pub fn new(command: &mut Command) -> Self {
         let command = command.stdout(Stdio::null());
+        crate::signal_at_parents_end(command, Signal::KILL);
         Self(command.spawn().expect("it can be started"))
     }
 }

@@ -42,11 +42,11 @@ impl ThreadTime {
         let variables = self.programs.maps.bss_data.as_deref();
         let drops = variables.ok_or_else(no_variables)?.event_drops;
         let map = self.programs.maps.sum_by_event.as_fd();
+        let (keys, sums) = &mut buffer.0;
         let mut place = None;
         loop {
-            let (count, next) = read_batch(map, place, &mut buffer.0)?;
-            let (keys, sums) = &buffer.0;
-            let batch = keys.iter().zip(sums).take(count);
+            let (count, next) = read_batch(map, place, keys, sums)?;
+            let batch = keys.iter().zip(sums.iter()).take(count);
             found.extend(batch.map(|(key, sum)| WaitEventSum {
                 pool: key.pool,
                 wait_event: key.wait_event,

@@ -56,12 +56,12 @@ impl ThreadTime {
         let drops = variables.wakeup_drops;
         buffer.pairs.clear();
         buffer.sums.clear();
+        let (pairs, sums) = &mut buffer.batch;
         let mut place = None;
         loop {
             let map = self.programs.maps.sum_by_pair.as_fd();
-            let (count, next) = read_batch(map, place, &mut buffer.batch)?;
-            let (pairs, sums) = &buffer.batch;
-            let found = pairs.iter().zip(sums).take(count);
+            let (count, next) = read_batch(map, place, pairs, sums)?;
+            let found = pairs.iter().zip(sums.iter()).take(count);
             for (pair, sum) in found.filter(|(pair, _)| pair.period == period) {
                 buffer.pairs.push(*pair);
                 buffer.sums.push(*sum);

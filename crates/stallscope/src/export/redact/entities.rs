@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use model::{Entity, EntityKind, EntityRecord, Meta};
+use model::{Entity, EntityKind, EntityRecord, Meta, Target, UnitKind};
 use regex::Regex;
 use sensors::wait_event;
 
@@ -24,7 +24,9 @@ impl Redactor {
             .filter(|record| named.contains(&record.entity.kind))
             .map(|record| &record.entity.name);
         let workload = meta.workload.iter().map(|workload| &workload.name);
-        let targets = meta.targets.iter().map(|target| &target.name);
+        // A part of a machine is a service, a container or a virtual machine, which people name.
+        let programs = meta.targets.iter().filter(|it| is_process(it));
+        let targets = programs.map(|target| &target.name);
         let adapter = meta.workload.iter().filter_map(|it| it.adapter.as_ref());
         for name in entities.chain(workload).chain(targets).chain(adapter) {
             if is_program(name) {
@@ -34,50 +36,105 @@ impl Redactor {
     }
 
     pub(super) fn program(&mut self, name: &str) -> String {
-        if !self.programs {
-            return self.names.of(Class::Program, name);
-        }
-        if self.names.is_preserved(name) {
+        if self.programs && self.names.is_preserved(name) {
             return name.to_owned();
         }
-        self.sentence(name)
+        self.names.of(Class::Program, name)
     }
 
+    /// What something is called: a group and a filesystem by its path.
+    pub(super) fn name(&mut self, kind: EntityKind, name: &str) -> String {
+        match kind {
+            EntityKind::Machine => self.host(name),
+            EntityKind::Cgroup => text::path(&mut self.names, Class::Group, name),
+            EntityKind::Filesystem => text::path(&mut self.names, Class::Folder, name),
+            EntityKind::Process
+            | EntityKind::Thread
+            | EntityKind::Pool
+            | EntityKind::Waker
+            | EntityKind::Workload => self.program(name),
+            EntityKind::WaitEvent => self.names.of(Class::Program, name),
+            EntityKind::Cpu | EntityKind::Disk | EntityKind::GroupDisk => self.device(name),
+            EntityKind::Interface => self.interface(name),
+            EntityKind::Connection => self.names.of(Class::Word, name),
+            // Labels may say anything, and a metric's name is somebody's own.
+            EntityKind::Series => self.names.of(Class::Series, name),
+        }
+    }
+
+    /// Every field is named: a new one does not compile until somebody decides about it.
     pub(super) fn entity(&mut self, record: EntityRecord) -> EntityRecord {
-        let Entity { kind, name, path } = &record.entity;
-        let host = (*kind == EntityKind::Machine).then(|| self.host(name));
-        let names = &mut self.names;
-        let (name, path) = match kind {
-            EntityKind::Machine => (host.unwrap_or_default(), "/".to_owned()),
+        let EntityRecord {
+            id: _,
+            entity: Entity { kind, name, path },
+            parent: _,
+            group: _,
+            pressure_group: _,
+            memory_group: _,
+            io_group: _,
+            role: _,
+            serving: _,
+            first_seen: _,
+            vanished: _,
+        } = &record;
+        let kind = *kind;
+        let (name, path) = self.name_and_path(kind, name, path);
+        EntityRecord {
+            entity: Entity { kind, name, path },
+            ..record
+        }
+    }
+
+    fn name_and_path(&mut self, kind: EntityKind, name: &str, path: &str) -> (String, String) {
+        match kind {
+            EntityKind::Machine => (self.host(name), "/".to_owned()),
             EntityKind::Cgroup => {
-                let path = text::path(names, Class::Group, path);
+                let path = self.name(kind, path);
                 (last_part(&path), path)
             }
-            EntityKind::Process | EntityKind::Thread | EntityKind::Pool | EntityKind::Waker => {
-                (self.program(name), process(path))
+            EntityKind::WaitEvent if is_of_postgres(name, path) => {
+                (name.to_owned(), self.number_path(path))
             }
-            EntityKind::WaitEvent if is_of_postgres(name, path) => (name.clone(), process(path)),
-            EntityKind::WaitEvent => (self.names.of(Class::Program, name), process(path)),
-            EntityKind::Workload => (self.program(name), super::identifier(path)),
-            EntityKind::Cpu | EntityKind::Disk => (device(name), device(path)),
-            EntityKind::GroupDisk => {
-                let path = text::path(names, Class::Group, path);
-                (device(name), path)
-            }
-            EntityKind::Filesystem => (
-                text::path(names, Class::Folder, name),
-                text::path(names, Class::Folder, path),
-            ),
-            EntityKind::Interface => (self.interface(name), self.interface(path)),
+            EntityKind::Process
+            | EntityKind::Thread
+            | EntityKind::Pool
+            | EntityKind::Waker
+            | EntityKind::WaitEvent => (self.name(kind, name), self.number_path(path)),
+            EntityKind::Workload => (self.name(kind, name), "workload".to_owned()),
+            EntityKind::GroupDisk => (self.device(name), self.name(EntityKind::Cgroup, path)),
+            EntityKind::Cpu
+            | EntityKind::Disk
+            | EntityKind::Filesystem
+            | EntityKind::Interface
+            | EntityKind::Series => (self.name(kind, name), self.name(kind, path)),
             EntityKind::Connection => self.connection(name, path),
-        };
-        EntityRecord {
-            entity: Entity {
-                kind: *kind,
-                name,
-                path,
-            },
-            ..record
+        }
+    }
+
+    /// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`, `requests:5`: numbers only.
+    fn number_path(&mut self, path: &str) -> String {
+        static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
+            text::constant(
+                r"^(?:requests:[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
+            )
+        });
+        match NUMBERS.is_match(path) {
+            true => path.to_owned(),
+            // What tells it from others must stay different from theirs.
+            false => self.names.of(Class::Word, path),
+        }
+    }
+
+    /// `vda`, `dm-0`, `254:0`, `cpu3`: names that the kernel gives.
+    fn device(&mut self, name: &str) -> String {
+        static OF_KERNEL: LazyLock<Regex> = LazyLock::new(|| {
+            text::constant(
+                r"^(?:cpu[0-9]+|[0-9]+:[0-9]+|(?:[sv]d|xvd)[a-z]{1,3}|nvme[0-9]+(?:c[0-9]+)?n[0-9]+|(?:dm-|md|loop|zram|ram|sr|fd|nbd|rbd|mmcblk|pmem|bcache|drbd)[0-9]+)$",
+            )
+        });
+        match OF_KERNEL.is_match(name) {
+            true => name.to_owned(),
+            false => self.names.of(Class::Device, name),
         }
     }
 
@@ -85,10 +142,9 @@ impl Redactor {
     /// the hardware.
     fn interface(&mut self, name: &str) -> String {
         static USUAL: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(
+            text::constant(
                 r"^(?:lo|(?:eth|wlan|bond|br|docker|tun|tap|ens|eno|ib|dummy|ifb)[0-9]{0,4}|(?:en|wl)[ops][a-z0-9]{1,12})$",
             )
-            .expect("the pattern is a constant")
         });
         if USUAL.is_match(name) {
             return name.to_owned();
@@ -96,60 +152,44 @@ impl Redactor {
         self.names.of(Class::Interface, name)
     }
 
-    /// `LOCAL-PEER` and `net:NAMESPACE/LOCAL-PEER@INODE`.
+    /// `LOCAL-PEER` and `net:NAMESPACE/LOCAL-PEER@INODE`; where only requests are counted, a program's name.
     fn connection(&mut self, name: &str, path: &str) -> (String, String) {
-        let names = &mut self.names;
-        let end = |names: &mut _, end: &str| {
-            text::address(names, end).unwrap_or_else(|| names.of(Class::Word, end))
+        static SOCKET: LazyLock<Regex> =
+            LazyLock::new(|| text::constant(r"^(net:[0-9]+)/.*(@[0-9]+)$"));
+        static UNIX: LazyLock<Regex> =
+            LazyLock::new(|| text::constant(r"^unix socket of pid [0-9]+$"));
+        if UNIX.is_match(name) {
+            return (name.to_owned(), self.number_path(path));
+        }
+        let mut end = |end| text::address(&mut self.names, end);
+        let ends = name.split_once('-');
+        let Some((local, peer)) = ends.and_then(|(local, peer)| Some((end(local)?, end(peer)?)))
+        else {
+            return (self.program(name), self.number_path(path));
         };
-        let shown = match name.split_once('-') {
-            Some((local, peer)) => {
-                let (local, peer) = (end(names, local), end(names, peer));
-                format!("{local}-{peer}")
-            }
-            None => end(names, name),
-        };
-        let around = path.split_once(name).filter(|(before, after)| {
-            let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-            before
-                .strip_prefix("net:")
-                .and_then(|namespace| namespace.strip_suffix('/'))
-                .is_some_and(number)
-                && after.strip_prefix('@').is_some_and(number)
-        });
-        let path = match around {
-            Some((before, after)) => format!("{before}{shown}{after}"),
-            // What tells it from others must stay different from theirs.
-            None => names.of(Class::Word, path),
+        let shown = format!("{local}-{peer}");
+        let path = match SOCKET.captures(path) {
+            Some(found) => format!("{}/{shown}{}", &found[1], &found[2]),
+            None => self.number_path(path),
         };
         (shown, path)
     }
 }
 
+/// Whether a target's name is that of its program, and not what somebody called a part of the machine.
+pub(super) fn is_process(target: &Target) -> bool {
+    let unit = target.machine_unit.as_ref();
+    unit.is_none_or(|unit| unit.kind == UnitKind::Process)
+}
+
 /// What the kernel takes for a program's or thread's name, without what could be an address in it.
 fn is_program(name: &str) -> bool {
     static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^[A-Za-z_(][\w+/:()#-]*(?:\.[\w+/:()#-]+)?$")
-            .expect("the pattern is a constant")
+        text::constant(r"^[A-Za-z_(][\w+/:()#-]*(?:\.[\w+/:()#-]+)?(?: [\w+/:()#-]+)*$")
     });
     // `fd00::7-manager` is what NFS calls a thread of the kernel.
     let addresses = name.matches(':').count() > 1;
     name.len() <= 64 && !addresses && PLAIN.is_match(name)
-}
-
-/// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`: numbers only.
-fn process(path: &str) -> String {
-    static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r"^pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?$",
-        )
-        .expect("the pattern is a constant")
-    });
-    if NUMBERS.is_match(path) {
-        path.to_owned()
-    } else {
-        "***".to_owned()
-    }
 }
 
 /// Whether a wait is called as PostgreSQL calls the number that its path ends in.
@@ -157,16 +197,6 @@ fn is_of_postgres(name: &str, path: &str) -> bool {
     let code = path.rsplit(':').next().and_then(|code| code.parse().ok());
     let title = code.and_then(|code| wait_event::title(wait_event::VERSIONS, code));
     title.is_some_and(|title| title == name)
-}
-
-/// `vda`, `dm-0`, `254:0`, `cpu3`: names by the kernel's own rules.
-fn device(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || ":-_!/".contains(c);
-    if name.len() <= 40 && name.chars().all(plain) {
-        name.to_owned()
-    } else {
-        "***".to_owned()
-    }
 }
 
 fn last_part(path: &str) -> String {

@@ -1,19 +1,21 @@
 //! What of a recording may leave the machine: numbers, and words that say nothing about whose they are.
 //!
-//! Everything is named here that passes: each structure is taken apart field by field, so that a new
-//! field does not compile until somebody decided about it. The diagnosis does not depend on names, so
-//! what it says of the result is the same but for them.
+//! What leaves is declared: the fields of `meta.json` in `fields.rs`, of entities in `entities.rs`, tables by this
+//! program's own descriptions. Everything else stays. No text is searched for names: sentences are made of parts
+//! (`model::Sentence`), and whoever reads a bundle diagnoses it anew. The diagnosis does not depend on names, so
+//! what it says is the same but for them.
 
 mod entities;
-mod meta;
+mod fields;
 mod pseudonyms;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use model::{Column, EntityRecord, Meta, Table};
+use anyhow::Result;
+use model::{Column, EntityRecord, Meta, Part, Sentence, Table, Unit};
 use recording::Recording;
 
 use crate::arguments::Names;
@@ -21,22 +23,35 @@ use pseudonyms::Pseudonyms;
 
 pub(crate) use pseudonyms::Class;
 
-/// A recording's words as they may leave. Its rows hold numbers only, and are not here.
+/// A recording's words as they may leave. Of its rows only numbers leave, and they are not here.
 pub(crate) struct Redacted {
     /// The content of `meta.json`.
     pub(crate) meta: Meta,
     /// The entity list.
     pub(crate) entities: Vec<EntityRecord>,
-    /// The descriptions of the tables, in the order of the timeline's.
-    pub(crate) tables: Vec<Table>,
+    /// The tables that leave.
+    pub(crate) tables: Vec<PublicTable>,
     /// Every replaced word with what stands for it.
     pub(crate) replaced: BTreeMap<String, String>,
     /// How many words of each class were replaced.
     pub(crate) counts: BTreeMap<Class, usize>,
+    /// How many texts were left out.
+    pub(crate) withheld: usize,
+}
+
+/// A table as it leaves.
+pub(crate) struct PublicTable {
+    /// The columns that leave.
+    pub(crate) table: Table,
+    /// Which ones of the recorded table these are.
+    pub(crate) columns: Vec<usize>,
 }
 
 /// Takes out what should not leave.
-pub(crate) fn redact(recording: &Recording, names: Names) -> Redacted {
+///
+/// # Errors
+/// When the description cannot do without a field that is not public.
+pub(crate) fn redact(recording: &Recording, names: Names) -> Result<Redacted> {
     let Recording { meta, timeline, .. } = recording;
     // What damage took away is said in the timeline's gaps, and in the bundle it is gone.
     let mut meta = Meta {
@@ -45,28 +60,92 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Redacted {
         ..meta.clone()
     };
     let mut entities: Vec<EntityRecord> = timeline.entities.iter().cloned().collect();
-    let mut tables: Vec<Table> = timeline.tables().map(|data| data.table.clone()).collect();
-    let mut redactor = Redactor {
-        names: Pseudonyms::new(names),
-        programs: names == Names::Programs,
+    let tables = timeline.tables().map(|data| &data.table);
+    let mut redactor = Redactor::new(names);
+    let tables = match names {
+        Names::All => tables.map(whole).collect(),
+        Names::Programs | Names::None => {
+            redactor.learn(&meta, &entities);
+            entities = entities.into_iter().map(|it| redactor.entity(it)).collect();
+            meta = redactor.meta(meta)?;
+            tables.filter_map(public).collect()
+        }
     };
-    if names != Names::All {
-        redactor.learn(&meta, &entities);
-        entities = entities.into_iter().map(|it| redactor.entity(it)).collect();
-        meta = redactor.meta(meta);
-        tables = tables.into_iter().map(|it| redactor.table(it)).collect();
-    }
-    Redacted {
+    let replaced = redactor.names.all();
+    Ok(Redacted {
         meta,
         entities,
         tables,
         counts: redactor.names.counts().clone(),
-        replaced: redactor
-            .names
-            .all()
+        withheld: redactor.withheld,
+        replaced: replaced
             .map(|(word, pseudonym)| (word.to_owned(), pseudonym.to_owned()))
             .collect(),
+    })
+}
+
+/// The tables that this version describes.
+fn own_tables() -> impl Iterator<Item = &'static Table> {
+    sensors::tables().chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE])
+}
+
+fn whole(table: &Table) -> PublicTable {
+    PublicTable {
+        table: table.clone(),
+        columns: (0..table.columns.len()).collect(),
     }
+}
+
+/// Columns that only recordings of earlier versions have, and that the analysis reads there.
+const EARLIER: &[(&str, Column)] = &[(
+    "recorder",
+    Column::counter(
+        "detached_ns",
+        Unit::Nanoseconds,
+        "Time in which the programs that trace were detached.",
+        "the sampler",
+    ),
+)];
+
+/// Of a recorded table the columns that this version describes, in its own words.
+fn public(recorded: &Table) -> Option<PublicTable> {
+    let own = own_tables().find(|own| own.name == recorded.name)?;
+    let columns = recorded
+        .columns
+        .iter()
+        .enumerate()
+        .filter_map(|(number, column)| {
+            let earlier = EARLIER.iter().filter(|(table, _)| *table == own.name);
+            let mut described = own.columns.iter().chain(earlier.map(|(_, column)| column));
+            let own = described.find(|own| own.name == column.name)?;
+            let Column {
+                unit,
+                kind,
+                quality,
+                ..
+            } = *column;
+            let public = Column {
+                unit,
+                kind,
+                quality,
+                ..own.clone()
+            };
+            Some((number, public))
+        });
+    let (numbers, columns): (Vec<usize>, Vec<Column>) = columns.unzip();
+    let covered_by = match recorded.covered_by.is_empty() {
+        true => "".into(),
+        false => own.covered_by.clone(),
+    };
+    Some(PublicTable {
+        table: Table {
+            columns: columns.into(),
+            entity: recorded.entity,
+            covered_by,
+            ..own.clone()
+        },
+        columns: numbers,
+    })
 }
 
 /// What is known while a recording is gone through.
@@ -74,24 +153,30 @@ struct Redactor {
     names: Pseudonyms,
     /// Whether names of programs stay.
     programs: bool,
+    /// Texts that were left out so far.
+    withheld: usize,
+    /// The redacted sentences by their text.
+    sentences: HashMap<String, Sentence>,
 }
 
 impl Redactor {
-    /// Meets the names whose meaning is sure before the sentences that may hold them.
+    fn new(names: Names) -> Self {
+        Self {
+            names: Pseudonyms::new(names),
+            programs: names == Names::Programs,
+            withheld: 0,
+            sentences: HashMap::new(),
+        }
+    }
+
+    /// Meets the names whose meaning is sure before those that may hold them.
     fn learn(&mut self, meta: &Meta, entities: &[EntityRecord]) {
         if self.programs {
             self.keep_programs(meta, entities);
         }
         self.host(&meta.identity.node);
-        let known = |name: &str| meta.environment.get(name);
-        for (name, class) in [("user", Class::User), ("database", Class::Database)] {
-            if let Some(word) = known(&format!("postgres.{name}")) {
-                self.names.of(class, word);
-            }
-        }
-        if let Some(host) = known("postgres.host") {
-            self.host(host);
-        }
+        self.learn_environment(&meta.environment);
+        self.learn_units(&meta.targets);
         let command = meta.workload.iter().flat_map(|it| it.command.get(1..));
         command.for_each(|words| drop(text::command(&mut self.names, words)));
         self.names.keep_no_compounds();
@@ -113,41 +198,22 @@ impl Redactor {
         pseudonym
     }
 
-    fn sentence(&mut self, text: &str) -> String {
-        text::sentence(&mut self.names, text)
+    /// A sentence with other names, and without what others wrote.
+    fn sentence(&mut self, sentence: &Sentence) -> Sentence {
+        let part = |part: &Part| match part {
+            Part::Own(_) => part.clone(),
+            Part::Name { kind, name } => Part::name(*kind, self.name(*kind, name)),
+            Part::Foreign { foreign } => Part::Own(self.withhold(foreign).into()),
+        };
+        sentence.parts().iter().map(part).collect()
     }
 
-    fn sentences(&mut self, texts: Vec<String>) -> Vec<String> {
-        texts.iter().map(|text| self.sentence(text)).collect()
-    }
-
-    /// The description of a table, which is this program's own text unless the file says otherwise.
-    fn table(&mut self, table: Table) -> Table {
-        let mut own = sensors::tables().chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE]);
-        if own.any(|known| *known == table) {
-            return table;
+    /// What stands for a text that is left out.
+    fn withhold(&mut self, text: &str) -> String {
+        if text.is_empty() {
+            return String::new();
         }
-        let columns = table.columns.iter().map(|column| Column {
-            name: identifier(&column.name).into(),
-            help: self.sentence(&column.help).into(),
-            source: self.sentence(&column.source).into(),
-            since: identifier(&column.since).into(),
-            ..column.clone()
-        });
-        Table {
-            columns: columns.collect(),
-            help: self.sentence(&table.help).into(),
-            ..table
-        }
-    }
-}
-
-/// A name of the format, of a version that this one may not know: nothing else passes for one.
-fn identifier(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-    if name.len() <= 60 && name.chars().all(plain) {
-        name.to_owned()
-    } else {
-        "***".to_owned()
+        self.withheld += 1;
+        "[withheld]".to_owned()
     }
 }

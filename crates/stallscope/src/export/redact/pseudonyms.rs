@@ -22,9 +22,13 @@ pub(crate) enum Class {
     Folder,
     /// A network interface.
     Interface,
+    /// A disk or CPU whose name is not the kernel's.
+    Device,
     /// A program or thread.
     Program,
-    /// A word of a command line or of a sentence.
+    /// A series that an endpoint serves.
+    Series,
+    /// A word of a command line.
     Word,
 }
 
@@ -39,7 +43,9 @@ impl Class {
             Class::Group => "group",
             Class::Folder => "path",
             Class::Interface => "if",
+            Class::Device => "device",
             Class::Program => "program",
+            Class::Series => "series",
             Class::Word => "word",
         }
     }
@@ -54,6 +60,8 @@ const PUBLIC: &[&str] = &[
     "localhost",
     "root",
     "***",
+    // It wrote the recording, and whoever gets it has it.
+    "stallscope",
 ];
 
 /// Users that are called like their program.
@@ -86,7 +94,7 @@ impl Pseudonyms {
         }
     }
 
-    /// A name that is no secret, here and in sentences.
+    /// A name that is no secret, wherever it stands.
     pub(crate) fn keep(&mut self, word: &str) {
         self.kept.insert(word.to_owned());
     }
@@ -128,12 +136,6 @@ impl Pseudonyms {
             let small = self.by_small.entry(word.to_lowercase());
             small.or_insert_with(|| pseudonym.to_owned());
         }
-    }
-
-    /// What stands for a word that was replaced before.
-    pub(crate) fn known(&self, word: &str) -> Option<&str> {
-        let small = || self.by_small.get(&word.to_lowercase());
-        self.by_word.get(word).or_else(small).map(String::as_str)
     }
 
     /// Takes names back that are made of others: `replica-db7` beside a host `db7`.

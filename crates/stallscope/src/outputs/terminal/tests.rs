@@ -98,3 +98,21 @@ fn long_names_and_more_than_all_of_the_time_fit() {
     let text = verdict(&report, 100, Detail::Full);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
 }
+
+#[test]
+fn a_gain_says_what_it_is_of_or_that_it_is_not_known() {
+    let json = include_str!("../../../fixtures/reports/cpu-saturated.json");
+    let mut report: Report = serde_json::from_str(json).expect("a report as it is written");
+    let remedies = &mut report.verdict.findings[0].would_help;
+    remedies[0].gain_of = Some(model::GainOf::ResponseTime);
+    (remedies[1].gain, remedies[1].gain_interval) = (None, None);
+    let text = verdict(&report, 100, Detail::Full);
+    assert!(
+        text.contains("  response time -50 % (-44 % to -56 %)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("pgbench on another machine  not known"),
+        "{text}"
+    );
+}

@@ -1,5 +1,7 @@
 //! Recordings from anybody, whose entities lie in each other without end.
 
+use std::collections::BTreeSet;
+
 use model::{
     Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role, Timeline, Timestamp, Window,
 };
@@ -35,7 +37,8 @@ fn parents_without_end_are_followed_so_far() {
         ..record(EntityKind::Process, id, id.to_string())
     };
     let timeline = timeline((0..PARENTS).map(child));
-    let mut places = Places::new(&timeline);
+    let nobody = BTreeSet::new();
+    let mut places = Places::new(&timeline, &nobody);
     assert_eq!(places.of(EntityId(PARENTS - 1)), Some(0));
     assert_eq!(places.of(EntityId(3)), Some(1 + MOST_ABOVE as u32));
     let list = places.list();
@@ -50,7 +53,8 @@ fn a_path_without_end_is_followed_so_far() {
     let groups = [endless, "/a".to_owned(), "/a/b/c".to_owned()];
     let groups = groups.into_iter().zip(0..);
     let timeline = timeline(groups.map(|(path, id)| record(EntityKind::Cgroup, id, path)));
-    let mut places = Places::new(&timeline);
+    let nobody = BTreeSet::new();
+    let mut places = Places::new(&timeline, &nobody);
     assert_eq!(places.of(EntityId(0)), Some(0));
     assert_eq!(places.of(EntityId(2)), Some(1));
     let list = places.list();

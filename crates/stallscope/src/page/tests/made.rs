@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use model::{
-    Column, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Role,
-    Table, TableData, Timeline, Timestamp, Window,
+    Column, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Meta,
+    Role, Table, TableData, Timeline, Timestamp, Window,
 };
 use recording::{Reader, Recording};
 use sensors::request;
@@ -43,12 +43,12 @@ pub(super) fn with_gaps(mut recording: Recording) -> Recording {
     }
     let gap = |table: &str, window, reason| Gap {
         table: table.to_owned(),
-        what: String::new(),
+        what: "".into(),
         window,
         reason,
     };
     timeline.gaps.push(gap("*", Some(hole), GapReason::Overrun));
-    let denied = GapReason::Denied("Permission denied".to_owned());
+    let denied = GapReason::Denied("Permission denied".into());
     timeline.gaps.push(gap("thread", None, denied));
     recording
 }
@@ -150,10 +150,33 @@ pub(super) const HOSTILE: [&str; 8] = [
 
 /// A small machine on which every name, text and number is as bad as it can be; of `text` in all places.
 pub(super) fn with_names(names: &[&str]) -> Recording {
-    let name = |number: usize| names[number % names.len()].to_owned();
     let mut recording = kept("single-thread");
     let start = Timestamp::from_seconds(100.0);
     let mut timeline = Timeline::new(Window::new(start, start + 6_000_000_000));
+    add_entities(&mut timeline, names);
+    fill_every_table(&mut timeline);
+    for (number, text) in names.iter().enumerate() {
+        timeline.gaps.push(Gap {
+            table: (*text).to_owned(),
+            what: (*text).to_owned().into(),
+            window: Some(Window::new(start + 2_000_000_000, start + 3_000_000_000)),
+            reason: GapReason::Malformed(format!("{number} {text}").into()),
+        });
+    }
+    rename(&mut recording.meta, names, timeline.window);
+    recording.timeline = timeline;
+    recording
+}
+
+/// The name with this number, where they are used over and over.
+fn name_of(names: &[&str], number: usize) -> String {
+    names[number % names.len()].to_owned()
+}
+
+/// Entities that are each other's parents, and in a group that is not there.
+fn add_entities(timeline: &mut Timeline, names: &[&str]) {
+    let name = |number| name_of(names, number);
+    let start = timeline.window.start;
     let kinds = [
         (EntityKind::Machine, None),
         (EntityKind::Process, Some(Role::Target)),
@@ -165,31 +188,30 @@ pub(super) fn with_names(names: &[&str]) -> Recording {
         (EntityKind::Workload, None),
     ];
     for (number, (kind, role)) in kinds.into_iter().enumerate() {
-        let id = EntityId(number as u32);
+        let path = format!("/{}/{number}", name(number + 1));
+        let parent = EntityId([0, 2, 1, 1, 2, 5, 6, 7][number]);
         let record = EntityRecord {
-            id,
-            entity: Entity::new(
-                kind,
-                name(number),
-                format!("/{}/{number}", name(number + 1)),
-            ),
-            // Each other's parents.
-            parent: (kind != EntityKind::Machine)
-                .then(|| EntityId([0, 2, 1, 1, 2, 5, 6, 7][number])),
+            parent: (kind != EntityKind::Machine).then_some(parent),
             group: Some(EntityId(5)),
             pressure_group: Some(EntityId(999)),
-            memory_group: None,
-            io_group: None,
             role: role.unwrap_or_default(),
             serving: role == Some(Role::Target),
-            first_seen: start,
-            vanished: None,
+            ..EntityRecord::new(
+                EntityId(number as u32),
+                Entity::new(kind, name(number), path),
+                start,
+            )
         };
         timeline.entities.apply(EntityEvent {
             time: start,
             record,
         });
     }
+}
+
+/// Rows of all tables that there are, of every entity, with missing values, a hole, and the highest number.
+fn fill_every_table(timeline: &mut Timeline) {
+    let start = timeline.window.start;
     for table in sensors::tables().chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE]) {
         let of_kind = timeline.entities.of_kind(table.entity);
         let ids: Vec<EntityId> = of_kind.map(|record| record.id).collect();
@@ -210,33 +232,27 @@ pub(super) fn with_names(names: &[&str]) -> Recording {
             }
         }
     }
-    for (number, text) in names.iter().enumerate() {
-        timeline.gaps.push(Gap {
-            table: (*text).to_owned(),
-            what: (*text).to_owned(),
-            window: Some(Window::new(start + 2_000_000_000, start + 3_000_000_000)),
-            reason: GapReason::Malformed(format!("{number} {text}")),
-        });
-    }
-    let meta = &mut recording.meta;
+}
+
+/// Puts the names into all texts, and the times into the window.
+fn rename(meta: &mut Meta, names: &[&str], window: Window) {
+    let name = |number| name_of(names, number);
     meta.identity.node = name(0);
     meta.environment.insert(name(1), name(2));
     for target in &mut meta.targets {
         target.name = name(0);
-        target.found_by = name(1);
+        target.found_by = name(1).into();
         target.root = Some(EntityId(1));
-        target.found_at = start;
+        target.found_at = window.start;
     }
     if let Some(workload) = &mut meta.workload {
         workload.name = name(3);
         workload.command = names.iter().map(|name| (*name).to_owned()).collect();
-        workload.notices = workload.command.clone();
-        workload.started = start;
+        workload.notices = names.iter().map(|name| (*name).to_owned().into()).collect();
+        workload.started = window.start;
         if let Some(outcome) = &mut workload.outcome {
-            outcome.ended = start + 6_000_000_000;
-            outcome.remarks = workload.command.clone();
+            outcome.ended = window.end;
+            outcome.remarks.clone_from(&workload.notices);
         }
     }
-    recording.timeline = timeline;
-    recording
 }

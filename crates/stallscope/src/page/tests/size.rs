@@ -43,9 +43,9 @@ fn what_is_too_long_without_any_rows_is_refused_with_its_size() {
     for number in 0..2_500 {
         recording.timeline.gaps.push(Gap {
             table: "thread".to_owned(),
-            what: format!("{number}"),
+            what: format!("{number}").into(),
             window: None,
-            reason: GapReason::Denied(long.clone()),
+            reason: GapReason::Denied(long.clone().into()),
         });
     }
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);

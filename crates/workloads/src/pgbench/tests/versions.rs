@@ -2,6 +2,7 @@
 //! ysql_bench, by its own name.
 
 use expect_test::expect;
+use model::Sentence;
 
 use super::*;
 
@@ -80,7 +81,7 @@ fn a_limit_that_commands_a_terminal_is_said_without_it() {
         latency average = 4.000 ms\ntps = 90.000000 (without initial connection time)\n";
     let command = "pgbench -T 10 -P 1 -R 100 -L 5\u{1b}[2J";
     let heard = Case::text(command, String::new(), stdout.to_owned()).heard();
-    let remarks = heard.ending.remarks.concat();
+    let remarks = Sentence::join(&heard.ending.remarks, "");
     assert!(remarks.contains("limit of 5 [2J ms"), "{remarks}");
 }
 

@@ -38,7 +38,12 @@ fn a_group_of_two_services_has_the_kernels_number_of_both() {
         return;
     };
     let name = "several::a_group_of_two_services_has_the_kernels_number_of_both";
-    agree_at(&mut programs, ("two services", BOTH), 0.003, |programs| {
+    let expected = Expected {
+        name: "two services",
+        most_apart: 0.003,
+        stall: 0,
+    };
+    agree_at(&mut programs, expected, BOTH, |programs| {
         let mut group = Around::new();
         two_services(&mut group, programs, name);
         (group, ())

@@ -61,49 +61,61 @@ fn only_on_windows_are_counted() {
         };
         let stolen = stolen_ns();
         let before = read(&mut thread_time);
-        // Lower and upper bound of the time in off-windows.
-        let mut off_ns = [0; 2];
-        for _ in 0..WINDOWS {
-            let ended = thread_time.end_on_window();
-            thread_time.read(false).expect("the accounts stand still");
-            thread_time.detach();
-            std::thread::sleep(Duration::from_millis(150));
-            thread_time.attach().expect("the hooks are there");
-            off_ns[0] += boottime().ns_since(ended);
-            thread_time.resume().expect("it goes on");
-            off_ns[1] += boottime().ns_since(ended);
-            std::thread::sleep(Duration::from_millis(60));
-        }
+        let off_ns = off_for_a_while(&mut thread_time);
         let after = read(&mut thread_time);
         let stolen = stolen_ns() - stolen;
         over.store(true, Ordering::SeqCst);
         for ((name, before), after) in ["hops", "sleeps", "runs"].iter().zip(&before).zip(&after) {
             let counted = Counted::between(before, after);
             let passed = (after.until_ns - before.until_ns).cast_signed();
-            let shown = counted.shown();
             let [most, least] = off_ns.map(|off| passed - off);
             assert!(
                 (least - LOOK_NS..=most + LOOK_NS).contains(&counted.all()),
-                "{name}: {least} to {most} of {passed} were on: {shown}"
+                "{name}: {least} to {most} of {passed} were on: {}",
+                counted.shown()
             );
-            match *name {
-                "hops" => {
-                    let unknown = counted.of(&["unknown"]);
-                    assert!(unknown < WINDOWS * LOOK_NS, "it is traced: {shown}");
-                    assert!(counted.of(&["sleep"]) > 10_000_000, "it sleeps: {shown}");
-                }
-                "sleeps" => {
-                    let slept = counted.of(&["sleep"]);
-                    assert!(counted.all() - slept < LOOK_NS, "throughout: {shown}");
-                }
-                _ => {
-                    let wanted = counted.of(&["on_cpu"]) + counted.queued();
-                    assert!(
-                        wanted > counted.all() - WINDOWS * LOOK_NS - stolen / 2,
-                        "it wanted a CPU throughout, of which {stolen} ns were stolen: {shown}"
-                    );
-                }
-            }
+            does_what_it_is_called(name, &counted, stolen);
         }
     });
+}
+
+/// Detaches the programs now and then; lower and upper bound of the time in off-windows, ns.
+fn off_for_a_while(thread_time: &mut ThreadTime) -> [i64; 2] {
+    let mut off_ns = [0; 2];
+    for _ in 0..WINDOWS {
+        let ended = thread_time.end_on_window();
+        thread_time.read(false).expect("the accounts stand still");
+        thread_time.detach();
+        std::thread::sleep(Duration::from_millis(150));
+        while !thread_time.attach().expect("the hooks are there") {}
+        off_ns[0] += boottime().ns_since(ended);
+        thread_time.resume().expect("it goes on");
+        off_ns[1] += boottime().ns_since(ended);
+        std::thread::sleep(Duration::from_millis(60));
+    }
+    off_ns
+}
+
+/// That the time counted in on-windows is in the classes of a thread's work; `stolen` ns were the
+/// hypervisor's.
+fn does_what_it_is_called(name: &str, counted: &Counted, stolen: i64) {
+    let shown = counted.shown();
+    match name {
+        "hops" => {
+            let unknown = counted.of(&["unknown"]);
+            assert!(unknown < WINDOWS * LOOK_NS, "it is traced: {shown}");
+            assert!(counted.of(&["sleep"]) > 10_000_000, "it sleeps: {shown}");
+        }
+        "sleeps" => {
+            let slept = counted.of(&["sleep"]);
+            assert!(counted.all() - slept < LOOK_NS, "throughout: {shown}");
+        }
+        _ => {
+            let wanted = counted.of(&["on_cpu"]) + counted.queued();
+            assert!(
+                wanted > counted.all() - WINDOWS * LOOK_NS - stolen / 2,
+                "it wanted a CPU throughout, of which {stolen} ns were stolen: {shown}"
+            );
+        }
+    }
 }

@@ -26,6 +26,7 @@ fn answered(thread_time: &mut ThreadTime) -> Vec<Question> {
     let sleeper_pid = sleeper.0.id();
     let assigned = thread_time.assign(sleeper_pid, in_event);
     assigned.expect("there is room");
+    thread_time.see_reads(1);
     as_target_within(thread_time, std::process::id(), membership);
     let file = OnDisk::new("questions", 16);
     // The addresses on a stack are named after the first time.
@@ -40,6 +41,8 @@ fn answered(thread_time: &mut ThreadTime) -> Vec<Question> {
     let has_site = |(site, ns): (&WaitChannel, i64)| *site != WaitChannel::Other && ns > 0;
     let mut sites = WAIT_SITES.iter().zip(counted.kernel_wait_ns);
     let asleep = read(thread_time, sleeper_pid).account;
+    let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    let own = read(thread_time, own).account;
     let mut wakeups = WakeupBuffer::default();
     let taken = thread_time.take_wakeups(&mut wakeups);
     taken.expect("they can be read");
@@ -51,6 +54,8 @@ fn answered(thread_time: &mut ThreadTime) -> Vec<Question> {
             asleep.ns[ThreadTimeClass::Sleep as usize] == 0,
         ),
         (Question::Wakers, wakeups.get(0).is_some()),
+        // It waited for the thread that did these, in no request.
+        (Question::Serving, own.outside_ns.iter().any(|ns| *ns > 0)),
         (
             Question::PsiGroup,
             readings.any(|reading| reading.ns[STATES - 1] > 0),

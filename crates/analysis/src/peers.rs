@@ -1,0 +1,240 @@
+//! Whom the target itself asks while it serves requests, and how long its calls take.
+//!
+//! The calls' own time says what a request waits for elsewhere, whatever the target's threads do meanwhile: a thread
+//! that waits in `recv` and an event loop with many calls under way look alike here.
+
+use model::{Amount, Entity, EntityId, EntityRecord, Meta, Role, Timeline, Whose, Window};
+use sensors::request::{LONG_NS, PEER_CALLS, REQUESTS, bound_ns};
+
+use crate::formula;
+use crate::measure::Of;
+
+/// Addresses of name servers end so.
+const NAMES: &str = ":53";
+/// The time of fewer timed calls stands for no others.
+const LEAST_TIMED: f64 = 30.0;
+
+/// What the target asked its peers over the window.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Calls {
+    /// Each peer, the one with most time first.
+    pub peers: Vec<Peer>,
+}
+
+/// What the target asked one peer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Peer {
+    /// Its number in the recording.
+    pub id: EntityId,
+    /// The calls of a service to its address, which is the name.
+    pub calls: Entity,
+    /// Its process, where that is on this machine and was found.
+    pub process: Option<Entity>,
+    /// Calls that were answered.
+    pub count: f64,
+    /// The least round trip to it, ns; `None` where no TCP connection to it was seen to have one.
+    pub rtt_ns: Option<f64>,
+    /// Stream connections to it when the recording ended; `None` where nobody counted them.
+    pub connections: Option<f64>,
+    /// Their time together, ns: of those below `LONG_NS` as a sample says it.
+    pub ns: f64,
+    /// Mean of the sample, ns; `None` where nobody is in it.
+    short_ns: Option<f64>,
+    /// Standard error of `ns`, by the sample's deviation; `None` where the sample is too small to tell.
+    error_ns: Option<f64>,
+}
+
+impl Calls {
+    /// The target's calls to whom is neither itself nor makes the load; `None` where nobody counted calls.
+    pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Self> {
+        let Some(table) = timeline.table(&PEER_CALLS.name) else {
+            // A table without rows has no file: then no call was made.
+            let counted = meta.plan.periods.contains_key(&*PEER_CALLS.name)
+                && timeline.table(&REQUESTS.name).is_some();
+            return counted.then(Self::default);
+        };
+        let records = table.entities().filter_map(|id| timeline.entities.get(id));
+        let of_target = records.filter(|it| it.role == Role::Target);
+        let mut peers: Vec<Peer> = of_target
+            .filter_map(|it| Peer::of(timeline, it, window))
+            .collect();
+        peers.sort_by(|a, b| b.ns.total_cmp(&a.ns).then(a.id.cmp(&b.id)));
+        Some(Self { peers })
+    }
+
+    /// The time of all calls, ns.
+    pub(crate) fn ns(&self) -> f64 {
+        self.peers.iter().map(|it| it.ns).sum()
+    }
+
+    /// The same of a part of the window, at the window's mean of the sample.
+    pub(crate) fn ns_in(&self, timeline: &Timeline, part: Window) -> f64 {
+        let own = self.peers.iter().filter_map(|it| {
+            let counts = Counts::of(timeline, it.id, part)?;
+            Some(counts.ns(it.short_ns))
+        });
+        own.sum()
+    }
+
+    /// The standard error of that time, ns; `None` where a sample is too small to tell.
+    pub(crate) fn error_ns(&self) -> Option<f64> {
+        let squares = self.peers.iter().map(|it| Some(it.error_ns?.powi(2)));
+        Some(squares.sum::<Option<f64>>()?.sqrt())
+    }
+
+    /// How it is worked out.
+    pub(crate) fn formula(&self) -> Amount {
+        let each = self.peers.iter().map(Peer::formula);
+        formula::sum(each.collect::<Vec<_>>())
+    }
+}
+
+impl Peer {
+    fn of(timeline: &Timeline, record: &EntityRecord, window: Window) -> Option<Self> {
+        let counts = Counts::of(timeline, record.id, window)?;
+        let of = Of::new(timeline, &PEER_CALLS.name, record.id, window);
+        // These are looked for when the recording ends, behind the window.
+        let last = |column| {
+            let series = timeline.series(&PEER_CALLS.name, record.id, column)?;
+            series.values().next_back().map(|(_, value)| value)
+        };
+        let process = last("process").and_then(|id| u32::try_from(id).ok());
+        let process = process.and_then(|id| timeline.entities.get(EntityId(id)));
+        let is_peer = |it: &EntityRecord| matches!(it.role, Role::Dependency | Role::Background);
+        if process.is_some_and(|it| !is_peer(it)) || counts.requests <= 0.0 {
+            return None;
+        }
+        let short_ns = counts.short_ns();
+        Some(Self {
+            id: record.id,
+            calls: record.entity.clone(),
+            process: process.map(|it| it.entity.clone()),
+            count: counts.requests,
+            rtt_ns: last("rtt_min_ns").map(|ns| ns as f64),
+            connections: last("connections").map(|count| count as f64),
+            ns: counts.ns(short_ns),
+            short_ns,
+            error_ns: counts.error_ns(&of, short_ns),
+        })
+    }
+
+    /// Who it is: the process, else the address.
+    pub fn entity(&self) -> &Entity {
+        self.process.as_ref().unwrap_or(&self.calls)
+    }
+
+    /// What a person calls it.
+    pub fn name(&self) -> String {
+        let address = &self.calls.name;
+        match &self.process {
+            Some(process) if self.is_name_server() => format!("{} ({address}, DNS)", process.name),
+            Some(process) => format!("{} ({address})", process.name),
+            None if self.is_name_server() => format!("{address} (DNS)"),
+            None => address.clone(),
+        }
+    }
+
+    /// Whether it is asked for names, by its port.
+    pub(crate) fn is_name_server(&self) -> bool {
+        self.calls.name.ends_with(NAMES)
+    }
+
+    /// The round trip, where it is most of a call, ns: then the way is what takes long.
+    pub(crate) fn long_way_ns(&self) -> Option<f64> {
+        const MOST: f64 = 0.5;
+        self.rtt_ns
+            .filter(|rtt_ns| *rtt_ns >= MOST * self.mean_ns())
+    }
+
+    /// Mean of its calls, ns.
+    pub fn mean_ns(&self) -> f64 {
+        self.ns / self.count
+    }
+
+    /// How its time is worked out.
+    pub(crate) fn formula(&self) -> Amount {
+        let growth =
+            |column| formula::growth(&PEER_CALLS.name, &[column], Whose::One { id: self.id });
+        // Of lookups by UDP no long ones are known apart.
+        let long = |column| formula::or_nothing(growth(column));
+        let short = formula::rest(growth("requests"), long("long"));
+        let mean = formula::ratio(
+            formula::rest(growth("timed_ns"), long("long_ns")),
+            formula::rest(growth("timed"), long("long")),
+        );
+        let short = formula::or_nothing(formula::product([short, mean]));
+        let all = formula::sum([long("long_ns"), short]);
+        formula::named(&format!("time of calls to {}", self.calls.name), all)
+    }
+}
+
+/// What the counters of a peer say of a window.
+struct Counts {
+    requests: f64,
+    timed: f64,
+    timed_ns: f64,
+    long: f64,
+    long_ns: f64,
+}
+
+impl Counts {
+    fn of(timeline: &Timeline, peer: EntityId, window: Window) -> Option<Self> {
+        let of = Of::new(timeline, &PEER_CALLS.name, peer, window);
+        let grown = |column| of.growth(column).unwrap_or(0.0);
+        Some(Self {
+            requests: of.growth("requests")?,
+            timed: grown("timed"),
+            timed_ns: grown("timed_ns"),
+            long: grown("long"),
+            long_ns: grown("long_ns"),
+        })
+    }
+
+    /// Calls that were not timed for their length, and those of them that are in the sample.
+    fn short(&self) -> (f64, f64) {
+        let apart = |all: f64| (all - self.long).max(0.0);
+        (apart(self.requests), apart(self.timed))
+    }
+
+    /// Mean of the sample, ns.
+    fn short_ns(&self) -> Option<f64> {
+        let (_, sampled) = self.short();
+        (sampled > 0.0).then(|| (self.timed_ns - self.long_ns).max(0.0) / sampled)
+    }
+
+    /// The time of all, at a mean of the sample.
+    fn ns(&self, short_ns: Option<f64>) -> f64 {
+        self.long_ns + self.short().0 * short_ns.unwrap_or(0.0)
+    }
+
+    /// The standard error of that: of a mean, by the deviation in the histogram, for so many; none where all are in
+    /// the sample.
+    fn error_ns(&self, of: &Of<'_>, short_ns: Option<f64>) -> Option<f64> {
+        let (short, sampled) = self.short();
+        if sampled >= short {
+            return Some(0.0);
+        }
+        let mean = short_ns.filter(|_| sampled >= LEAST_TIMED)?;
+        // Where some long ones are not told apart all of them are in the sample.
+        let most = match self.long > 0.0 {
+            true => LONG_NS as f64,
+            false => f64::INFINITY,
+        };
+        let columns = PEER_CALLS.columns.iter();
+        let buckets = columns.filter_map(|it| Some((&*it.name, bound_ns(&it.name)?)));
+        let squares = buckets
+            .filter(|(_, bound)| *bound <= most)
+            .map(|(name, bound)| {
+                // The bound is the farthest from the mean, or nearly so, that a call in the bucket can be; the last one's
+                // has none.
+                let far = if bound.is_finite() {
+                    bound - mean
+                } else {
+                    mean
+                };
+                of.growth(name).unwrap_or(0.0) * far.powi(2)
+            });
+        let variance = squares.sum::<f64>() / sampled;
+        Some(short * (variance / sampled).sqrt())
+    }
+}

@@ -1,0 +1,248 @@
+//! `net.remote`: the target waits for a peer that it asks itself.
+
+use expect_test::expect;
+use model::{Confidence, LedgerClass, Report, Role};
+use sensors::request::REQUESTS;
+
+use crate::drawing::{answers, drawn, headline, listed, said, told, with};
+use crate::requests::add_requests;
+
+/// An event loop, each of whose requests takes 20 ms, of which a call to a peer on this machine takes 16.
+pub const REMOTE: &str = "
+    cpus 4  clients 4
+    busy      22222222222222222222
+    run       11111111111111111111
+    wait      00000000000000000000
+    rest      11111111111111111111
+    gen       11111111111111111111
+    throttled 00000000000000000000  /server
+    io        00000000000000000000
+    memory    00000000000000000000
+    tps       22222222222222222222
+    peer_calls.requests c1 *1e3 22222222222222222222
+    peer_calls.timed    c1 *1e3 22222222222222222222
+    peer_calls.timed_ns c1 *4e9 88888888888888888888
+    peer_calls.long     c1 *1e3 00000000000000000000
+    peer_calls.long_ns  c1 *1e9 00000000000000000000
+    peer_calls.process  c1 =other1 11111111111111111111
+";
+
+/// The same where one call in ten was timed, of 15 to 17 ms, and who answers is elsewhere.
+pub fn far() -> String {
+    let sampled = with(
+        REMOTE,
+        "
+    peer_calls.timed    c1 *1e2 22222222222222222222
+    peer_calls.timed_ns c1 *4e8 88888888888888888888
+    peer_calls.under_16777216_ns c1 *1e2 22222222222222222222",
+    );
+    let here = |line: &&str| !line.contains("process");
+    let lines = sampled.lines().filter(here);
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Items of the account that a peer is waited for in, and those outside.
+fn elsewhere(report: &Report) -> String {
+    let account = report.verdict.account.as_ref().expect("a target");
+    let items = account.items.iter();
+    let beyond = items.filter(|it| it.class.state() == LedgerClass::Remote.state());
+    let line =
+        |it: &model::AccountItem| format!("{:.0} % {} ({})\n", 100.0 * it.share, it.label, it.note);
+    beyond.map(line).collect()
+}
+
+#[test]
+fn a_peer_that_is_waited_for_leads() {
+    let report = drawn(REMOTE).diagnose();
+    expect![[r#"
+        net.remote | process other1 | measured | 0.800 (0.800 to 0.800)
+        A peer is the bottleneck: 80 % of each request was server waiting for other1 (c1), in 1 call of 16.0 ms. other1 runs on this machine: look there.
+        helps: a peer that answers at once, or fewer calls to it: +206 % to +456 % by waits removed, closed loop
+        wrong if: record the peer (stallscope record --target pid:31): if its requests take much less than 16.0 ms, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect!["net.remote other1 0.80"].assert_eq(&listed(&report));
+    expect![[r#"
+        80 % server: waiting for other1 (c1) (1 call of 16.0 ms)
+        18 % client and network (loadgen's 1 thread: on CPU for 10 % of its time)
+    "#]]
+    .assert_eq(&elsewhere(&report));
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table: changes and their answers")]
+fn calls_that_no_request_waits_for_are_no_cause_or_doubted() {
+    let changes = [
+        (
+            "a little under 20 %",
+            "peer_calls.timed_ns c1 *77e8 11111111111111111111",
+        ),
+        (
+            "one call in thirty requests, of 0.48 s",
+            "
+            peer_calls.requests c1 *33 22222222222222222222
+            peer_calls.timed    c1 *33 22222222222222222222",
+        ),
+        (
+            "more than requests took",
+            "peer_calls.timed_ns c1 *6e9 99999999999999999999",
+        ),
+        (
+            "the target's own threads work meanwhile",
+            "run x4 99999999999999999999",
+        ),
+        (
+            "its threads wait for a CPU longer than requests take",
+            "
+            run x8 11111111111111111111
+            wait   66666666666666666666
+            peer_calls.timed_ns c1 *3e9 44444444444444444444",
+        ),
+        (
+            "the peer is the target itself",
+            "peer_calls.process c1 =server 11111111111111111111",
+        ),
+        (
+            "the peer makes the load",
+            "peer_calls.process c1 =loadgen 11111111111111111111",
+        ),
+        ("no response time", "tps --------------------"),
+        (
+            "no call was made in this time",
+            "peer_calls.requests c1 *1e3 00000000000000000000",
+        ),
+    ];
+    expect![[r#"
+        a little under 20 %
+          absent: calls of server to its peers took 19 % of each request
+          headline: undetermined
+        one call in thirty requests, of 0.48 s
+          present: A peer is the bottleneck: 80 % of each request was server waiting for other1 (c1), in 1 call of 486 ms per 30.4 requests. other1 runs on this machine: look there.
+        more than requests took
+          present: A peer is the bottleneck: 98 % of each request was server waiting for other1 (c1), in 1 call of 27.0 ms. other1 runs on this machine: look there.
+        the target's own threads work meanwhile
+          cannot tell: calls of server to its peers took 80 % of each request, and what its threads did leaves room for 10 %
+          headline: undetermined
+        its threads wait for a CPU longer than requests take
+          cannot tell: calls of server to its peers took 30 % of each request, and what its threads did leaves no room for them
+          headline: undetermined
+        the peer is the target itself
+          absent: server asked no peer
+          headline: undetermined
+        the peer makes the load
+          absent: server asked no peer
+          headline: undetermined
+        no response time
+          cannot tell: no response time is known to hold calls to peers against
+          headline: healthy
+        no call was made in this time
+          absent: server asked no peer
+          headline: undetermined
+    "#]].assert_eq(&answers(REMOTE, "net.remote", &changes));
+}
+
+#[test]
+fn a_peer_is_told_as_a_person_finds_it() {
+    let changes = [
+        (
+            "a long way",
+            "peer_calls.rtt_min_ns c1 *2e7 77777777777777777777",
+        ),
+        (
+            "a short way",
+            "peer_calls.rtt_min_ns c1 *1e7 77777777777777777777",
+        ),
+        (
+            "two peers",
+            "
+            peer_calls.timed_ns c1 *2e9 88888888888888888888
+            peer_calls.requests c2 *1e3 44444444444444444444
+            peer_calls.timed    c2 *1e3 44444444444444444444
+            peer_calls.timed_ns c2 *1e9 88888888888888888888",
+        ),
+    ];
+    expect![[r#"
+        a long way
+          present: A peer is the bottleneck: 80 % of each request was server waiting for other1 (c1), in 1 call of 16.0 ms, 14.0 ms of it the round trip. The way there takes long, not the peer.
+        a short way
+          present: A peer is the bottleneck: 80 % of each request was server waiting for other1 (c1), in 1 call of 16.0 ms. other1 runs on this machine: look there.
+        two peers
+          present: A peer is the bottleneck: 60 % of each request was server waiting for 2 peers, 67 % of that for other1 (c1), in 1 call of 8.00 ms. other1 runs on this machine: look there.
+    "#]].assert_eq(&answers(REMOTE, "net.remote", &changes));
+    let mut names = drawn(REMOTE);
+    let calls = names.timeline.entities.iter_mut();
+    calls
+        .filter(|it| it.entity.name == "c1")
+        .for_each(|it| it.entity.name = "10.0.0.2:53".to_owned());
+    expect!["present: A peer is the bottleneck: 80 % of each request was server waiting for other1 (10.0.0.2:53, DNS), in 1 call of 16.0 ms. other1 runs on this machine: look there."].assert_eq(&said(&names.diagnose(), "net.remote"));
+}
+
+/// Four threads that each wait for the peer, and sixteen clients: nobody but the kernel says how long requests take.
+#[test]
+fn requests_in_line_behind_threads_that_wait_for_the_peer_wait_for_it() {
+    let pool = REMOTE
+        .replace("clients 4", "adapter none  clients 16")
+        .replace(
+            "run       11111111111111111111",
+            "run x4    00000000000000000000",
+        )
+        .replace("tps       22222222222222222222", "");
+    let mut drawn = drawn(&pool);
+    add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (20, 78_000));
+    let report = drawn.diagnose();
+    expect![[r#"
+        net.remote | process other1 | measured | 0.841 (0.841 to 0.841)
+        A peer is the bottleneck: 84 % of each request was server waiting for other1 (c1), in 1 call of 16.0 ms (21 % in calls, 64 % in line behind threads in calls). other1 runs on this machine: look there.
+        helps: a peer that answers at once, or fewer calls to it: +232 % to +523 % by waits removed, closed loop
+        helps: more threads of server: requests are in line for them: +0 % to +21 % by waits removed, closed loop
+        wrong if: record the peer (stallscope record --target pid:31): if its requests take much less than 16.0 ms, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect![[r#"
+        84 % server: waiting for other1 (c1) (1 call of 16.0 ms; 64 % in line at server's sockets behind such calls)
+        16 % queued at server's sockets (loadgen's 1 thread: on CPU for 10 % of its time)
+    "#]].assert_eq(&elsewhere(&report));
+}
+
+#[test]
+fn a_recording_without_calls_cannot_tell() {
+    let before: String = REMOTE
+        .lines()
+        .filter(|line| !line.contains("peer_calls"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let report = drawn(&before).diagnose();
+    expect!["cannot tell: what server asked others was not counted"]
+        .assert_eq(&said(&report, "net.remote"));
+    assert_ne!(headline(&report).cause, "net.remote");
+}
+
+#[test]
+fn calls_that_were_sampled_are_measured_as_well_as_the_sample_says() {
+    let report = drawn(&far()).diagnose();
+    let finding = headline(&report);
+    assert_eq!(finding.confidence, Confidence::Measured);
+    expect![[r#"
+        net.remote | connection c1 | measured | 0.800 (0.796 to 0.804)
+        A peer is the bottleneck: 80 % of each request was server waiting for c1, in 1 call of 16.0 ms.
+        helps: a peer that answers at once, or fewer calls to it: +204 % to +468 % by waits removed, closed loop
+        not: more clients, more or faster CPUs, faster disk, more memory
+        wrong if: time such a request to c1: if it takes much less than 16.0 ms, this is wrong
+    "#]].assert_eq(&told(&report));
+    // Four in twenty seconds.
+    let few = with(
+        &far(),
+        "
+        peer_calls.timed    c1 *1   22222222222222222222
+        peer_calls.timed_ns c1 *4e6 88888888888888888888
+        peer_calls.under_16777216_ns c1 *1 22222222222222222222",
+    );
+    let report = drawn(&few).diagnose();
+    let finding = headline(&report);
+    assert_eq!(
+        (
+            finding.cause.as_str(),
+            finding.confidence,
+            finding.share_interval
+        ),
+        ("net.remote", Confidence::Consistent, None)
+    );
+}

@@ -1,0 +1,127 @@
+//! The names of containers, from the files of their engines.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use serde_json::Value;
+
+use super::Engine;
+use crate::local_files;
+
+/// A container's description is some 10 KB; the list of all of Podman's grows with their number.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// What people call a container: its name, or of one in a pod `NAMESPACE/POD/CONTAINER`.
+pub(super) fn of(root: &Path, engine: Engine, id: &str) -> Option<String> {
+    match engine {
+        Engine::Docker => docker(root, id).or_else(|| containerd(root, id)),
+        Engine::Podman => podman(root, id),
+        Engine::Containerd => containerd(root, id).or_else(|| kubernetes(root, id)),
+        Engine::Crio => crio(root, id).or_else(|| kubernetes(root, id)),
+        Engine::Unknown => docker(root, id)
+            .or_else(|| containerd(root, id))
+            .or_else(|| crio(root, id))
+            .or_else(|| kubernetes(root, id)),
+    }
+}
+
+fn docker(root: &Path, id: &str) -> Option<String> {
+    let folder = root.join("var/lib/docker/containers").join(id);
+    let config = json(&folder.join("config.v2.json"))?;
+    // The kubelet's, from the time when it used Docker.
+    let labels = &config["Config"]["Labels"];
+    let name = || text(&config["Name"]).map(|name| name.trim_start_matches('/').to_owned());
+    in_pod(
+        labels,
+        [
+            "io.kubernetes.pod.namespace",
+            "io.kubernetes.pod.name",
+            "io.kubernetes.container.name",
+        ],
+    )
+    .or_else(name)
+}
+
+fn podman(root: &Path, id: &str) -> Option<String> {
+    let mut storages = vec![root.join("var/lib/containers/storage")];
+    // Those of users without root's rights.
+    let homes = fs::read_dir(root.join("home")).into_iter().flatten();
+    let homes = homes.flatten().map(|home| home.path());
+    storages.extend(homes.map(|home| home.join(".local/share/containers/storage")));
+    let drivers = ["overlay", "vfs", "btrfs", "zfs"];
+    let lists = storages.iter().flat_map(|storage| {
+        drivers.map(|driver| storage.join(format!("{driver}-containers/containers.json")))
+    });
+    lists.into_iter().find_map(|list| {
+        let all = json(&list)?;
+        let own = all.as_array()?.iter().find(|own| own["id"] == id)?;
+        text(&own["names"][0])
+    })
+}
+
+/// The description that containerd hands to the runtime, by the namespace of whoever asked for it.
+fn containerd(root: &Path, id: &str) -> Option<String> {
+    let tasks = root.join("run/containerd/io.containerd.runtime.v2.task");
+    let namespaces = fs::read_dir(tasks).into_iter().flatten().flatten();
+    namespaces.into_iter().find_map(|namespace| {
+        let config = json(&namespace.path().join(id).join("config.json"))?;
+        let notes = &config["annotations"];
+        let keys = [
+            "io.kubernetes.cri.sandbox-namespace",
+            "io.kubernetes.cri.sandbox-name",
+            "io.kubernetes.cri.container-name",
+        ];
+        in_pod(notes, keys).or_else(|| text(&notes["nerdctl/name"]))
+    })
+}
+
+fn crio(root: &Path, id: &str) -> Option<String> {
+    let storage = root.join("run/containers/storage/overlay-containers");
+    let config = json(&storage.join(id).join("userdata/config.json"))?;
+    let keys = [
+        "io.kubernetes.pod.namespace",
+        "io.kubernetes.pod.name",
+        "io.kubernetes.container.name",
+    ];
+    in_pod(&config["annotations"], keys)
+}
+
+/// The kubelet's links to logs: `POD_NAMESPACE_CONTAINER-ID.log`.
+fn kubernetes(root: &Path, id: &str) -> Option<String> {
+    let logs = fs::read_dir(root.join("var/log/containers")).ok()?;
+    logs.flatten().find_map(|log| {
+        let name = log.file_name().into_string().ok()?;
+        let own = name.strip_suffix(&format!("-{id}.log"))?;
+        let mut parts = own.split('_');
+        let (pod, namespace, container) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(format!("{namespace}/{pod}/{container}"))
+    })
+}
+
+/// A name from these three keys, if all are there.
+fn in_pod(notes: &Value, keys: [&str; 3]) -> Option<String> {
+    let parts = keys.map(|key| text(&notes[key]));
+    let parts: Vec<String> = parts.into_iter().collect::<Option<_>>()?;
+    Some(parts.join("/"))
+}
+
+fn text(value: &Value) -> Option<String> {
+    let text = value.as_str().filter(|text| !text.is_empty());
+    text.map(str::to_owned)
+}
+
+/// Reads a file that a user may have put there: one that is regular, on a filesystem that is sure to answer.
+fn json(file: &Path) -> Option<Value> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    local_files::owner(&mounts, file.to_str()?)?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}

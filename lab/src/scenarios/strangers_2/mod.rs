@@ -1,0 +1,77 @@
+//! `strangers-2`, written later on 2026-11-25, while the engine changed for what `strangers-1` had
+//! shown: other servers, and other shapes of causes. Limits on one worker of several, pools of
+//! processes, short connections, holders that work, groups in groups, neighbours that live for
+//! milliseconds. The name of a situation begins with its kind of server.
+//!
+//! Nobody who writes one looks at what the diagnosis says of it first.
+
+mod databases;
+mod decoys;
+mod runtimes;
+mod servers;
+mod two;
+mod unnamed;
+mod web;
+
+use anyhow::Result;
+
+use super::strangers::{beside, downstream, far, programs, servers as first, unknown};
+use crate::scenario::{Cause, Expect, Scenario, Set, SetUp};
+use crate::stage::Stage;
+
+/// All of them, in the order in which they are run and shown.
+pub fn scenarios() -> Vec<Scenario> {
+    let mut all = web::scenarios();
+    all.extend(databases::scenarios());
+    all.extend(runtimes::scenarios());
+    all.extend(two::scenarios());
+    all.extend(decoys::scenarios());
+    all.push(unnamed::scenario());
+    all
+}
+
+/// A situation of this set with one cause, which costs throughput.
+fn cause(
+    names: [&'static str; 3],
+    expect: Expect,
+    set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
+) -> Scenario {
+    Scenario::of_one_cause(Set::Strangers2, names, expect, set_up)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::scenario::{Costs, Kind};
+
+    #[test]
+    fn the_set_has_what_it_is_there_for() {
+        let all = scenarios();
+        let of = |kinds: &[Kind]| all.iter().filter(|it| kinds.contains(&it.kind)).count();
+        assert_eq!(all.len(), 16);
+        assert!(of(&[Kind::Decoy, Kind::Unnamed]) >= 4);
+        assert!(of(&[Kind::TwoCauses]) >= 2);
+        let servers: BTreeSet<_> = all.iter().map(|it| it.name.split('-').next()).collect();
+        assert!(servers.len() >= 7, "{servers:?}");
+    }
+
+    #[test]
+    fn every_cause_of_it_is_another() {
+        let all = scenarios();
+        let causes = all.iter().filter(|it| it.kind == Kind::Cause);
+        let mut named: Vec<_> = causes.map(|it| it.expect.cause).collect();
+        let count = named.len();
+        named.sort_unstable();
+        named.dedup();
+        assert_eq!(named.len(), count);
+    }
+
+    #[test]
+    fn a_decoy_is_judged_by_what_it_costs() {
+        for it in scenarios().iter().filter(|it| it.kind == Kind::Decoy) {
+            assert_eq!(it.costs, Costs::Little, "{}", it.name);
+        }
+    }
+}
