@@ -124,7 +124,9 @@ impl<'a> Case<'a> {
     ) -> Result<(&'a Subject, Held), NoFinding> {
         let (facts, target) = (self.facts, self.seen()?);
         // A queue before the target must not hide why it is slow: lag is no part of what it must hold.
-        let least = wait.least.value * facts.service_part();
+        let worth_saying = facts.floor.min(wait.least.value);
+        let enough = (wait.least.value * self.enough).max(worth_saying);
+        let least = enough * facts.service_part();
         let held = evidence::held(facts, wait.classes, part, least);
         blind(facts, target, &held)?;
         too_little_to_matter(facts, target, wait, part)?;

@@ -79,6 +79,8 @@ pub(crate) struct Case<'a> {
     pub(super) facts: &'a Facts<'a>,
     /// The causes that were judged before, in that order.
     pub(super) before: &'a [(&'static Cause, Judgement)],
+    /// What part of the least wait is enough (0 to 1).
+    pub(super) enough: f64,
 }
 
 /// What a cause answers: a finding, or why there is none.

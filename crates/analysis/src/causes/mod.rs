@@ -101,26 +101,60 @@ pub fn all() -> &'static [Cause] {
     ]
 }
 
-/// Judges every cause.
+/// Judges every cause, and those whose wait was too short for a bottleneck once more where there is one.
 pub(crate) fn judge(facts: &Facts<'_>) -> Vec<(&'static Cause, Judgement)> {
     let mut judged: Vec<(&'static Cause, Judgement)> = Vec::new();
     for cause in all() {
-        let case = Case {
-            cause,
-            facts,
-            before: &judged,
-        };
-        let judgement = case.judge().map(bounded);
-        let judgement = judgement.map(|it| as_sure_as_the_accounts(it, cause.kind, facts));
-        debug_assert_eq!(
-            unlike_its_formula(&judgement, facts),
-            None,
-            "{}: a number is not what its formula gives",
-            cause.name
-        );
+        let judgement = answer(cause, facts, &judged, 1.0);
         judged.push((cause, judgement));
     }
+    let limits = |kind| matches!(kind, Kind::Failure | Kind::Limit);
+    if judged
+        .iter()
+        .any(|(cause, it)| limits(cause.kind) && it.is_ok())
+    {
+        judge_further(&mut judged, facts);
+    }
     judged
+}
+
+/// What else the target waits for, beside what was found: half of what makes a bottleneck is worth saying there, since it
+/// no longer decides whether there is one.
+fn judge_further(judged: &mut Vec<(&'static Cause, Judgement)>, facts: &Facts<'_>) {
+    const ENOUGH: f64 = 0.5;
+    for at in 0..judged.len() {
+        let (cause, before) = judged.remove(at);
+        let is_wait = cause.kind == Kind::Limit && cause.wait.is_some();
+        let judgement = match before {
+            Err(_) if is_wait => answer(cause, facts, judged, ENOUGH),
+            before => before,
+        };
+        judged.insert(at, (cause, judgement));
+    }
+}
+
+/// What one cause answers after those `before` it.
+fn answer(
+    cause: &'static Cause,
+    facts: &Facts<'_>,
+    before: &[(&'static Cause, Judgement)],
+    enough: f64,
+) -> Judgement {
+    let case = Case {
+        cause,
+        facts,
+        before,
+        enough,
+    };
+    let judgement = case.judge().map(bounded);
+    let judgement = judgement.map(|it| as_sure_as_the_accounts(it, cause.kind, facts));
+    debug_assert_eq!(
+        unlike_its_formula(&judgement, facts),
+        None,
+        "{}: a number is not what its formula gives",
+        cause.name
+    );
+    judgement
 }
 
 /// A number of the evidence that is not what its formula gives: what it is of, what is said, and what the formula gives.
