@@ -19,8 +19,9 @@ use crate::subject::Subject;
 use crate::workload_metrics::Mean;
 
 /// Threads without work may sit in these.
-pub(crate) const MAY_BE_REST: [LedgerClass; 3] = [
+pub(crate) const MAY_BE_REST: [LedgerClass; 4] = [
     LedgerClass::Futex,
+    LedgerClass::SyncQueue,
     LedgerClass::Sleep,
     LedgerClass::OtherCall,
 ];

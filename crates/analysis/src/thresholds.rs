@@ -71,6 +71,16 @@ pub(crate) const WAKE_UP: Threshold = Threshold {
         "One wait for a CPU, or time of a request that nobody accounts for, which needs no cause on CPUs that have room; from twice as long on all of it does",
     )
 };
+/// Below it a wait for a CPU that others fill is what it takes them to give way; from twice as long on it is not.
+pub(crate) const AT_ONCE: Threshold = Threshold {
+    origin: "proposed, twice what a switch takes from work of the class SCHED_IDLE",
+    ..Threshold::new(
+        "at_once",
+        10_000.0,
+        "ns",
+        "One wait for a CPU which needs no cause where what fills the CPUs is others' and gives way; from twice as long on all of it does",
+    )
+};
 /// From here on a part of the CPU is a neighbour's.
 pub(crate) const HELD_BY_OTHERS: Threshold = Threshold::share(
     "held_by_others",

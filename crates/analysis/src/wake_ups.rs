@@ -6,15 +6,17 @@
 use model::{EntityId, Timeline, Window};
 
 use crate::ledger::seconds;
-use crate::thresholds::WAKE_UP;
+use crate::thresholds::{AT_ONCE, WAKE_UP};
 
 /// Waits of threads for a CPU.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct CpuWaits {
     /// How long one took on average, ns; `None` where there was none, or their number was not recorded.
     pub(crate) each_ns: Option<f64>,
-    /// The part of their time that being woken explains.
+    /// The part of their time that being woken explains, on CPUs that have room.
     pub(crate) woken: f64,
+    /// The same on CPUs that others fill.
+    pub(crate) at_once: f64,
 }
 
 impl CpuWaits {
@@ -33,11 +35,12 @@ impl CpuWaits {
             }
         }
         let counted = sums.into_iter().filter(|(_, slices)| *slices > 0.0);
-        let (mut wait_ns, mut slices, mut woken_ns) = (0.0, 0.0, 0.0);
+        let (mut wait_ns, mut slices, mut woken_ns, mut at_once_ns) = (0.0, 0.0, 0.0, 0.0);
         for (ns, count) in counted {
             wait_ns += ns;
             slices += count;
             woken_ns += ns * part_of_wake_up(ns / count);
+            at_once_ns += ns * up_to(ns / count, AT_ONCE.value);
         }
         if wait_ns <= 0.0 {
             return Self::default();
@@ -45,11 +48,17 @@ impl CpuWaits {
         Self {
             each_ns: Some(wait_ns / slices),
             woken: woken_ns / wait_ns,
+            at_once: at_once_ns / wait_ns,
         }
     }
 }
 
 /// How much of a time being woken explains: all of it up to the threshold, nothing from twice that on.
 pub(crate) fn part_of_wake_up(ns: f64) -> f64 {
-    (2.0 - ns / WAKE_UP.value).clamp(0.0, 1.0)
+    up_to(ns, WAKE_UP.value)
+}
+
+/// All of a time up to the threshold, nothing from twice that on.
+fn up_to(ns: f64, threshold_ns: f64) -> f64 {
+    (2.0 - ns / threshold_ns).clamp(0.0, 1.0)
 }

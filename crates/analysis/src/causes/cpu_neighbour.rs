@@ -19,7 +19,7 @@ use crate::neighbours::Culprit;
 use crate::number_format::percent;
 use crate::slices::Slice;
 use crate::subject::Subject;
-use crate::thresholds::{CPUS_BUSY, CULPRIT, HELD_BY_OTHERS, Threshold, WAKE_UP};
+use crate::thresholds::{AT_ONCE, CPUS_BUSY, CULPRIT, HELD_BY_OTHERS, Threshold, WAKE_UP};
 
 pub(super) const WAIT: Threshold = Threshold::share(
     "wait",
@@ -34,7 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
     kind: Kind::Limit,
     family: Family::Cpu,
     told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_time`), and each process with what it held up of the target's waits (`process_time`): the culprit is named by that, and measured, however busy the CPUs are on average: bursts leave them idle in between. A wait no longer than a wake-up takes, on CPUs that have room, needs no cause. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
-    thresholds: &[HELD_BY_OTHERS, WAIT, CULPRIT, WAKE_UP],
+    thresholds: &[HELD_BY_OTHERS, WAIT, CULPRIT, WAKE_UP, AT_ONCE],
     upstream: &[Upstream::Worded("cpu.quota", |quota| {
         format!("the CPU is withheld by the quota of {}", quota.entity.name)
     })],

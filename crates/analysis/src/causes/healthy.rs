@@ -14,7 +14,7 @@ use crate::formula;
 use crate::goals;
 use crate::number_format::{count, duration, percent, rate};
 use crate::subject::Subject;
-use crate::thresholds::{AT_WORK, IDLE, Threshold, WAKE_UP};
+use crate::thresholds::{AT_ONCE, AT_WORK, IDLE, Threshold, WAKE_UP};
 
 const WAITS: Threshold = Threshold::share(
     "waits",
@@ -34,7 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
     kind: Kind::State,
     family: Family::Summary,
     told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. Where the user gave goals (`--slo`), these count instead: they are met. What broke goes before it, and so does a cause that cannot be told while the time that is not accounted for could hold it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
-    thresholds: &[WAITS, EXPLAINED, OPEN, IDLE, AT_WORK, WAKE_UP],
+    thresholds: &[WAITS, EXPLAINED, OPEN, IDLE, AT_WORK, WAKE_UP, AT_ONCE],
     upstream: &[],
     wait: None,
     would_help: &[],

@@ -2,7 +2,7 @@
 
 use model::{Evidence, Finding, LedgerClass};
 
-use super::cause::{Case, Cause, Judgement, Kind, Upstream, Wait, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
 use super::evidence::{Held, disk_busy, kept, of_wait, share, told_by, waited};
 use super::family::Family;
 use super::formulas;
@@ -32,29 +32,28 @@ pub(super) const CAUSE: Cause = Cause {
         Upstream::All("io.throttled"),
         Upstream::Most("io.neighbour"),
     ],
-    wait: Some(Wait {
-        classes: &WAITS,
-        least: COST,
-        doing: "waiting for a sync",
-    }),
+    wait: Some(WAIT),
     would_help: &[FEWER],
     would_not_help: Some(&[]),
     to_confirm: "",
     judge,
 };
 
-const WAITS: [LedgerClass; 2] = [LedgerClass::Sync, LedgerClass::SyncQueue];
+const WAIT: Wait = Wait {
+    classes: &[LedgerClass::Sync, LedgerClass::SyncQueue],
+    least: COST,
+    doing: "waiting for a sync",
+};
+const IN_SYNC: Wait = Wait {
+    classes: &[LedgerClass::Sync],
+    ..WAIT
+};
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
-    let (target, held) = case.waited()?;
-    if facts.is_partly_idle() && facts.share(LedgerClass::Sync) < held.least {
-        return cannot_tell(format!(
-            "a thread of {} was in fsync, and its others in futex for longer than requests took: some of them were idle there",
-            target.name
-        ));
-    }
-    let behind = facts.share(LedgerClass::SyncQueue).min(held.share);
+    let (target, held, wait) = how_it_waited(case)?;
+    let behind = facts.share(LedgerClass::SyncQueue);
+    let behind = behind.min(held.share - facts.share(LedgerClass::Sync));
     let crowd = if behind >= facts.floor {
         format!(" ({} behind another's)", percent(behind))
     } else {
@@ -77,9 +76,9 @@ fn judge(case: &Case<'_>) -> Judgement {
         bounds::without_syncs(facts, &held, FEWER.to_owned()),
         bounds::without_disk_wait(facts, &held, disk),
     ];
-    let confidence = of_wait(facts, &WAITS, held.least, &[]);
+    let confidence = of_wait(facts, wait.classes, held.least, &[]);
     Ok(Finding {
-        evidence: evidence_of(facts, target, &held),
+        evidence: evidence_of(facts, target, &held, &wait),
         would_help,
         to_confirm: format!(
             "let {} not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong",
@@ -89,14 +88,29 @@ fn judge(case: &Case<'_>) -> Judgement {
     })
 }
 
-fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held) -> Vec<Evidence> {
+/// The target, and how steadily it waited. Threads without work are in futex as those behind a sync are: where some have
+/// none, only those in the sync itself count.
+fn how_it_waited<'a>(case: &Case<'a>) -> Result<(&'a Subject, Held, Wait), NoFinding> {
+    let (target, held) = case.waited()?;
+    if !case.facts.is_partly_idle() {
+        return Ok((target, held, WAIT));
+    }
+    let in_sync = case.waited_in(&IN_SYNC, 1.0);
+    let (target, held) = in_sync.or_else(|_| cannot_tell(format!(
+        "a thread of {} was in fsync, and its others in futex for longer than requests took: some of them were idle there",
+        target.name
+    )))?;
+    Ok((target, held, IN_SYNC))
+}
+
+fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held, wait: &Wait) -> Vec<Evidence> {
     let ledger = &target.serving_ledger;
     let synced = (ledger.get(LedgerClass::Sync) / facts.window.len_ns().max(1) as f64).min(1.0);
     let mut evidence = vec![
         waited(
             facts,
             "in fsync, or behind one",
-            &told_by(facts, &WAITS, "thread.syscall"),
+            &told_by(facts, wait.classes, "thread.syscall"),
             held,
         ),
         share(

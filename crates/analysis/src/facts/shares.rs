@@ -170,15 +170,23 @@ impl Facts<'_> {
 
     /// How much room the CPUs have for who is woken: 1 well below the busy ones, 0 well above.
     fn room(&self) -> f64 {
-        const BAND: f64 = 0.10;
-        let busy = self.effective_busy.unwrap_or(1.0);
-        (0.5 + (CPUS_BUSY.value - busy) / BAND).clamp(0.0, 1.0)
+        room(self.effective_busy.unwrap_or(1.0))
     }
 
-    /// The part of a subject's waits for a CPU that need no cause: no longer than a wake-up takes, on CPUs that have room.
+    /// The same where what others run gives way at once, by its class or its weight.
+    fn room_beside_others(&self) -> f64 {
+        let others = self.cpu.part(self.cpu.rest_ns).clamp(0.0, 1.0);
+        room(self.effective_busy.unwrap_or(1.0) * (1.0 - others))
+    }
+
+    /// The part of a subject's waits for a CPU that need no cause: no longer than a wake-up takes, on CPUs that have room
+    /// or are given up at once.
     fn woken(&self, subject: Option<&Subject>) -> f64 {
         let subject = subject.filter(|_| self.signal.is_some());
-        subject.map_or(0.0, |it| it.cpu_waits.woken * self.room())
+        subject.map_or(0.0, |it| {
+            let woken = it.cpu_waits.woken * self.room();
+            woken.max(it.cpu_waits.at_once * self.room_beside_others())
+        })
     }
 
     /// The part of the target's waits for a CPU that need a cause.
@@ -209,6 +217,12 @@ impl Facts<'_> {
         let lag = self.share(LedgerClass::Lag);
         (full && lag >= QUEUEING_LAG.value).then_some(lag)
     }
+}
+
+/// How much room CPUs have that are so busy.
+fn room(busy: f64) -> f64 {
+    const BAND: f64 = 0.10;
+    (0.5 + (CPUS_BUSY.value - busy) / BAND).clamp(0.0, 1.0)
 }
 
 /// Part of the time in which threads of a subject neither ran nor waited for a CPU; all of it where there is none.

@@ -120,6 +120,13 @@ fn a_wait_as_long_as_a_wake_up_needs_no_cause() {
         Undetermined: 30 % of each request was server: waiting for a CPU, and no cause that this version judges explains it.
         wrong if: run longer and alone on the machine, and name what serves: --target
     "#]].assert_eq(&told(&drawn(&full).diagnose()));
+    // Three times as many waits, of 5 us each: what others fill the CPUs with gives way at once.
+    let at_once = full.replace("thread.slices *1e5 2222", "thread.slices *3e5 2222");
+    expect![[r#"
+        healthy | process server | measured | 1.000
+        No bottleneck: with 1 client server did 20,000 tps, 50.0 us each, and waited for nothing worth naming; 60 % of each request it was on a CPU.
+        wrong if: to find the limit, run with -c 4
+    "#]].assert_eq(&told(&drawn(&at_once).diagnose()));
 }
 
 /// Whether a goal was met, the first sentence, and what was found.

@@ -417,3 +417,17 @@ fn two_causes_that_hold_as_much_are_undetermined_and_both_listed() {
     expect!["lock.database server 0.45, io.latency vda 0.34"]
         .assert_eq(&listed(&drawn(&apart).diagnose()));
 }
+
+/// Where more threads are in futex than there are requests, some of them have no work: only those in a sync count.
+#[test]
+fn beside_idle_threads_only_those_in_the_sync_itself_count() {
+    let of = |clients: usize| {
+        let report = drawn(&with(SYNC, &format!("clients {clients}"))).diagnose();
+        headline(&report).sentence.clone()
+    };
+    expect![
+        "Syncing to disk is the bottleneck: 50 % of each request was server waiting for fsync."
+    ]
+    .assert_eq(&of(2));
+    expect!["Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's)."].assert_eq(&of(8));
+}
