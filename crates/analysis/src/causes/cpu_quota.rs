@@ -126,10 +126,10 @@ fn sentence(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> String {
         .cpus
         .map_or(String::new(), |cpus| format!(" of {}", plain(cpus)));
     let idle = facts.machine.map_or(String::new(), |machine| {
-        format!(
-            ", while the machine was {} idle",
-            percent(machine.idle + machine.iowait)
-        )
+        match percent(machine.idle + machine.iowait).as_str() {
+            "0" => ", while no CPU was idle".to_owned(),
+            idle => format!(", while the machine was {idle} idle"),
+        }
     });
     format!(
         "A CPU quota is the bottleneck: {} ran out of its limit{allowed} in {} of the periods, and {} of {} was {} held back by it{idle}.",
