@@ -12,6 +12,7 @@ mod probes;
 mod recorder;
 mod replay;
 mod sampling;
+mod sensitivity;
 mod size;
 mod tasks;
 mod workload;
@@ -52,6 +53,12 @@ enum Figure {
     Probes,
     /// What each further program that is attached to the scheduler's switches costs.
     Attachments,
+    /// How many answers turn when a threshold is 30 % lower or higher; costs nothing but time (minutes).
+    Sensitivity {
+        /// Packed recordings whose answers are right.
+        #[arg(default_value = "lab/recordings")]
+        recordings: PathBuf,
+    },
     /// Throughput of a saturated pgbench with and without `stallscope record`.
     Workload,
     /// Copies a recording without its names, to be kept here; measures nothing.
@@ -88,6 +95,7 @@ impl Figure {
             Figure::Memory => memory::measure(),
             Figure::Probes => probes::measure(),
             Figure::Attachments => attachments::measure(),
+            Figure::Sensitivity { recordings } => sensitivity::measure(recordings),
             Figure::Workload => workload::measure(),
             Figure::Keep { from, to } => replay::keep(from, to),
         }

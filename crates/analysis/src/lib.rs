@@ -48,6 +48,8 @@ mod request_times;
 mod ruled_out;
 mod runtimes;
 mod scene;
+#[cfg(feature = "sensitivity")]
+pub mod sensitivity;
 mod serving;
 mod sessions;
 mod slices;

@@ -56,7 +56,7 @@ pub(crate) fn culprit(scene: &Scene<'_>, rest_ns: f64, queued_ns: f64) -> Option
         true => (held, by_delay.max(queued_ns)),
         false => (background(scene), rest_ns.max(1.0)),
     };
-    let enough = all * CULPRIT.value;
+    let enough = all * CULPRIT.value();
     let chosen = group_with(scene, &used, enough).or_else(|| tree_with(scene, &used, enough));
     let (id, weight, foremost) = chosen.filter(|it| it.1 > 0.0)?;
     // Of whoever is in it, those too that held nobody up.

@@ -246,7 +246,7 @@ impl<'a> LedgerOverTime<'a> {
             } else {
                 0.0
             },
-            synced: sum.synced(window.len_ns() as f64, SYNCED.value),
+            synced: sum.synced(window.len_ns() as f64, SYNCED.value()),
         }
     }
 }

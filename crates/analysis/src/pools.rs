@@ -68,7 +68,7 @@ impl<'a> Pool<'a> {
 
     /// Whether hardly ever one of them was free.
     pub(crate) fn is_full(&self) -> bool {
-        self.occupied >= POOL_FULL.value
+        self.occupied >= POOL_FULL.value()
     }
 
     /// The threads of which it is not known that they answer the requests.

@@ -42,7 +42,7 @@ fn throttling(facts: &Facts<'_>) -> Option<RuledOut> {
         .quota
         .as_ref()
         .map_or(0.0, |quota| quota.throttled_time);
-    if throttled >= THROTTLED_TIME.value {
+    if throttled >= THROTTLED_TIME.value() {
         return None;
     }
     found(
@@ -118,7 +118,7 @@ fn network(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<RuledOut> {
     let path = facts.network.path.as_ref()?;
     let lost = path.retransmitted?;
     let response_ns = facts.signal?.latency_ns?;
-    if lost >= RETRANSMITTED.value || path.rtt_ns >= thresholds.floors.share * response_ns {
+    if lost >= RETRANSMITTED.value() || path.rtt_ns >= thresholds.floors.share * response_ns {
         return None;
     }
     let trip = duration(path.rtt_ns);
@@ -133,7 +133,7 @@ fn others(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<RuledOut> {
     facts.machine?;
     facts.target.as_ref()?;
     let share = facts.cpu.part(facts.cpu.rest_ns);
-    if share >= HELD_BY_OTHERS.value
+    if share >= HELD_BY_OTHERS.value()
         || facts.wait_unseen()
         || facts.share(LedgerClass::CpuWait) * share >= thresholds.floors.share
     {

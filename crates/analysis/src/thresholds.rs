@@ -8,8 +8,8 @@ use serde::Deserialize;
 pub struct Threshold {
     /// Its name within the cause: `wait`.
     pub name: &'static str,
-    /// The number, in `unit`.
-    pub value: f64,
+    /// The number that the program was built with, in `unit`.
+    pub(crate) built: f64,
     /// What the number counts: `share of 1`, `per second`.
     pub unit: &'static str,
     /// What is compared with it.
@@ -28,11 +28,16 @@ impl Threshold {
     ) -> Self {
         Self {
             name,
-            value,
+            built: value,
             unit,
             meaning,
             origin: "proposed",
         }
+    }
+
+    /// The number that is compared with, in `unit`.
+    pub fn value(&self) -> f64 {
+        self.built * scale(self.meaning)
     }
 
     /// A proposed share of 1.
@@ -170,12 +175,25 @@ Thresholds {
     phases: Phases,
 });
 
+pub(crate) const FILE: &str = include_str!("../thresholds.toml");
+
 impl Default for Thresholds {
     /// The thresholds that the program was built with.
     fn default() -> Self {
-        toml::from_str(include_str!("../thresholds.toml"))
-            .expect("thresholds.toml is checked by a test")
+        #[cfg(feature = "sensitivity")]
+        let read = crate::sensitivity::scaled_file().try_into();
+        #[cfg(not(feature = "sensitivity"))]
+        let read = toml::from_str(FILE);
+        read.expect("thresholds.toml is checked by a test")
     }
+}
+
+/// What the threshold of that meaning is multiplied with: 1, but for an experiment with another number.
+fn scale(_meaning: &str) -> f64 {
+    #[cfg(feature = "sensitivity")]
+    return crate::sensitivity::scale(_meaning);
+    #[cfg(not(feature = "sensitivity"))]
+    1.0
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ impl CpuWaits {
             wait_ns += ns;
             slices += count;
             woken_ns += ns * part_of_wake_up(ns / count);
-            at_once_ns += ns * up_to(ns / count, AT_ONCE.value);
+            at_once_ns += ns * up_to(ns / count, AT_ONCE.value());
         }
         if wait_ns <= 0.0 {
             return Self::default();
@@ -55,7 +55,7 @@ impl CpuWaits {
 
 /// How much of a time being woken explains: all of it up to the threshold, nothing from twice that on.
 pub(crate) fn part_of_wake_up(ns: f64) -> f64 {
-    up_to(ns, WAKE_UP.value)
+    up_to(ns, WAKE_UP.value())
 }
 
 /// All of a time up to the threshold, nothing from twice that on.

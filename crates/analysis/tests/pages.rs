@@ -13,11 +13,12 @@ fn folder() -> PathBuf {
 fn line(threshold: &Threshold) -> String {
     let Threshold {
         name,
-        value,
         unit,
         meaning,
         origin,
+        ..
     } = threshold;
+    let value = threshold.value();
     let value = match unit.starts_with("share") {
         true => format!("{value:.2}"),
         false => format!("{value:?}"),

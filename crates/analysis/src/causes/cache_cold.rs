@@ -74,7 +74,7 @@ fn judge(case: &Case<'_>) -> Judgement {
                 "disk.read_bytes",
                 &target.entity,
                 first / last.max(1.0),
-                FALLS.value,
+                FALLS.value(),
             ),
             waited(facts, "reading the disk", "thread.state", &held),
         ],
@@ -86,8 +86,8 @@ fn judge(case: &Case<'_>) -> Judgement {
 fn at_first<'a>(case: &Case<'a>) -> Option<(&'a Subject, Held)> {
     let (facts, target) = (case.facts, case.seen().ok()?);
     too_little_to_matter(facts, target, &READING, 1.0).ok()?;
-    let held = held(facts, READING.classes, 1.0, COST.value);
-    (facts.share_of(READING.classes) >= COST.value).then_some((target, held))
+    let held = held(facts, READING.classes, 1.0, COST.value());
+    (facts.share_of(READING.classes) >= COST.value()).then_some((target, held))
 }
 
 /// Bytes per second that disks read in the first and the last third of the window, where they fall.
@@ -97,7 +97,7 @@ fn falling_reads(facts: &Facts<'_>) -> Result<(f64, f64), NoFinding> {
             "the window is too short to see reads fall, or disks were not recorded",
         );
     };
-    if trend > TREND.value || first < last * FALLS.value || first <= 0.0 {
+    if trend > TREND.value() || first < last * FALLS.value() || first <= 0.0 {
         return absent(format!(
             "disk reads did not fall steadily: {} MB/s in the first third, {} in the last",
             rate(first / 1e6),
@@ -105,7 +105,7 @@ fn falling_reads(facts: &Facts<'_>) -> Result<(f64, f64), NoFinding> {
         ));
     }
     match own_reads(facts.scene) {
-        Some((own_first, own_last)) if own_first < own_last * FALLS.value => absent(format!(
+        Some((own_first, own_last)) if own_first < own_last * FALLS.value() => absent(format!(
             "the target itself read {} MB/s in the first third of the window and {} in the last: others read less and less",
             rate(own_first / 1e6),
             rate(own_last / 1e6)

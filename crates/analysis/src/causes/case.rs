@@ -124,8 +124,8 @@ impl<'a> Case<'a> {
     ) -> Result<(&'a Subject, Held), NoFinding> {
         let (facts, target) = (self.facts, self.seen()?);
         // A queue before the target must not hide why it is slow: lag is no part of what it must hold.
-        let worth_saying = facts.floor.min(wait.least.value);
-        let enough = (wait.least.value * self.enough).max(worth_saying);
+        let worth_saying = facts.floor.min(wait.least.value());
+        let enough = (wait.least.value() * self.enough).max(worth_saying);
         let least = enough * facts.service_part();
         let held = evidence::held(facts, wait.classes, part, least);
         blind(facts, target, &held)?;

@@ -75,7 +75,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     case.cpu_wait_known()?;
     let (target, held) = case.waited()?;
     let there = waited_on(facts, full);
-    if there.is_some_and(|there| there < THERE.value) {
+    if there.is_some_and(|there| there < THERE.value()) {
         return absent(format!(
             "those who waited for a CPU were on others than {}: {} of the wait was there",
             full.entity.name,
@@ -130,7 +130,14 @@ fn evidence_of(case: &Case<'_>, (full, empty): (&Core, &Core), held: &Held) -> V
     let facts = case.facts;
     let busy = |what, core: &Core, threshold: Threshold| {
         let whose = formula::one(core.id);
-        let evidence = share(facts, what, "cpu", &core.entity, core.busy, threshold.value);
+        let evidence = share(
+            facts,
+            what,
+            "cpu",
+            &core.entity,
+            core.busy,
+            threshold.value(),
+        );
         evidence.by(formula::part(
             cpu_formulas::busy_time(whose),
             cpu_formulas::any_state(whose),
@@ -156,7 +163,7 @@ fn extremes<'a>(facts: &'a Facts<'_>) -> Option<(&'a Core, &'a Core)> {
 /// The same where they are far enough apart.
 pub(super) fn uneven<'a>(facts: &'a Facts<'_>) -> Option<(&'a Core, &'a Core)> {
     let is_uneven =
-        |full: &Core, empty: &Core| full.busy >= FULL.value && empty.busy <= EMPTY.value;
+        |full: &Core, empty: &Core| full.busy >= FULL.value() && empty.busy <= EMPTY.value();
     let extremes = extremes(facts).filter(|_| facts.are_usable_known());
     extremes.filter(|(full, empty)| is_uneven(full, empty))
 }

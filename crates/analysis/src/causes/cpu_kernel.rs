@@ -42,7 +42,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         "{name} spent {} of its CPU time in the kernel",
         percent(system)
     );
-    if system < SYSTEM.value {
+    if system < SYSTEM.value() {
         return absent(spent);
     }
     let Some(parent) = case.found(&["cpu.saturated", "cpu.single_thread", "cpu.quota"]) else {
@@ -50,7 +50,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     };
     let sentence = format!("{spent}, which adds to {}.", parent.cause);
     let (what, column) = ("CPU time in the kernel", "thread.system_ns");
-    let evidence = share(facts, what, column, &target.entity, system, SYSTEM.value);
+    let evidence = share(facts, what, column, &target.entity, system, SYSTEM.value());
     let of_target = |columns| formula::growth("thread", columns, formula::role(Role::Target));
     Ok(Finding {
         share: Some(facts.share(LedgerClass::OnCpu) * system),

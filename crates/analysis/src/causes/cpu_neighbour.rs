@@ -51,16 +51,18 @@ fn judge(case: &Case<'_>) -> Judgement {
     if facts.account.is_none() || facts.machine.is_none() {
         return cannot_tell("the CPUs, or the target's threads, were not seen in this window");
     }
-    let holders = facts.holders(WAIT.value);
-    long_enough(case, &target.name, WAIT.value)?;
+    let holders = facts.holders(WAIT.value());
+    long_enough(case, &target.name, WAIT.value())?;
     let others = others_part(facts, holders);
     enough_by_others(case, holders, others)?;
     let did = what_others_did(holders, others);
     match (&facts.culprit, holders) {
-        (Some(culprit), Some(holders)) if culprit.part >= CULPRIT.value => {
+        (Some(culprit), Some(holders)) if culprit.part >= CULPRIT.value() => {
             Ok(measured(case, target, culprit, holders))
         }
-        (Some(culprit), None) if culprit.part >= CULPRIT.value => Ok(likely(case, target, culprit)),
+        (Some(culprit), None) if culprit.part >= CULPRIT.value() => {
+            Ok(likely(case, target, culprit))
+        }
         (Some(culprit), Some(_)) => cannot_tell(format!(
             "for {did}, but none stands out: {} had {} of that",
             culprit.entity.name,
@@ -102,7 +104,7 @@ fn enough_by_others(
     others: f64,
 ) -> Result<(), NoFinding> {
     let facts = case.facts;
-    if others < HELD_BY_OTHERS.value {
+    if others < HELD_BY_OTHERS.value() {
         let did = what_others_did(holders, others);
         return absent(match holders {
             Some(_) => format!("for only {did}"),
@@ -111,7 +113,7 @@ fn enough_by_others(
     }
     let busy = facts.effective_busy.unwrap_or(0.0);
     // Where it was told who had the CPUs that were waited for, it does not matter how full they were at other times.
-    if holders.is_none() && busy < CPUS_BUSY.value {
+    if holders.is_none() && busy < CPUS_BUSY.value() {
         return absent(format!(
             "the CPUs were {} busy: there was room beside the others",
             percent(busy)
@@ -139,7 +141,7 @@ fn called(who: &Entity) -> String {
 /// By who had the CPUs that were waited for.
 fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holders) -> Finding {
     let facts = case.facts;
-    let (_, waited) = cpu_wait(facts, WAIT.value);
+    let (_, waited) = cpu_wait(facts, WAIT.value());
     let who = &culprit.entity;
     let foremost = culprit.foremost.as_ref();
     let foremost = foremost.map_or(String::new(), |process| {
@@ -158,10 +160,10 @@ fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holde
     let of_others = waited.and_then(|_| interval(facts, behind, behind_somebody));
     let mut evidence_against = perhaps_the_client(facts, &who.name);
     evidence_against.extend(stolen(facts));
-    let counted = counted_wait(facts, WAIT.value);
-    let mut confidence = confidence(counted, WAIT.value, &evidence_against).min(confidence(
+    let counted = counted_wait(facts, WAIT.value());
+    let mut confidence = confidence(counted, WAIT.value(), &evidence_against).min(confidence(
         of_others,
-        HELD_BY_OTHERS.value,
+        HELD_BY_OTHERS.value(),
         &[],
     ));
     if !culprit.is_by_delay {
@@ -183,7 +185,7 @@ fn evidence_of_measured(
     culprit: &Culprit,
     holders: &Holders,
 ) -> Vec<Evidence> {
-    let (wait, _) = cpu_wait(facts, WAIT.value);
+    let (wait, _) = cpu_wait(facts, WAIT.value());
     vec![
         share(
             facts,
@@ -191,11 +193,11 @@ fn evidence_of_measured(
             "thread_time.queued_rest_ns",
             &target.entity,
             holders.others_part(),
-            HELD_BY_OTHERS.value,
+            HELD_BY_OTHERS.value(),
         )
         .by(cpu_formulas::queued(
             facts,
-            WAIT.value,
+            WAIT.value(),
             &[Holder::Background],
             &SOMEBODY,
         )),
@@ -225,7 +227,7 @@ fn neighbours_part(facts: &Facts<'_>, culprit: &Culprit) -> Evidence {
         )
     };
     let who = &culprit.entity;
-    share(facts, what, column, who, culprit.part, CULPRIT.value).by(formula)
+    share(facts, what, column, who, culprit.part, CULPRIT.value()).by(formula)
 }
 
 /// Waits for CPUs that somebody had.
@@ -239,7 +241,7 @@ fn behind_somebody(slice: &Slice) -> f64 {
 /// By who used the CPUs.
 fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
     let facts = case.facts;
-    let (wait, interval) = cpu_wait(facts, WAIT.value);
+    let (wait, interval) = cpu_wait(facts, WAIT.value());
     let others = facts.cpu.part(facts.cpu.rest_ns);
     let held = facts.cpu.part(culprit.cpu_ns);
     let under = Whose::Under { id: culprit.id };
@@ -264,7 +266,7 @@ fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
                 "process",
                 &machine(facts),
                 others,
-                HELD_BY_OTHERS.value,
+                HELD_BY_OTHERS.value(),
             )
             .by(cpu_formulas::others_used(facts)),
             share(
@@ -273,7 +275,7 @@ fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
                 "process.user_ns + system_ns",
                 who,
                 held,
-                HELD_BY_OTHERS.value * CULPRIT.value,
+                HELD_BY_OTHERS.value() * CULPRIT.value(),
             )
             .by(formula::part(
                 formula::growth("process", &["user_ns", "system_ns"], under),
@@ -288,7 +290,7 @@ fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
 
 fn waiting(facts: &Facts<'_>, target: &Subject, wait: f64, column: &str) -> Evidence {
     let (what, who) = ("waiting for a CPU", &target.entity);
-    share(facts, what, column, who, wait, WAIT.value).by(cpu_wait_formula(facts, WAIT.value))
+    share(facts, what, column, who, wait, WAIT.value()).by(cpu_wait_formula(facts, WAIT.value()))
 }
 
 /// What is said of a neighbour however it was told.

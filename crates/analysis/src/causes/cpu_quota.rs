@@ -76,8 +76,8 @@ fn ran_out<'a>(facts: &'a Facts<'_>, target: &Subject) -> Result<&'a Quota, NoFi
     let Some(quota) = &facts.quota else {
         return absent(format!("no control group of {} was throttled", target.name));
     };
-    if quota.throttled_periods < THROTTLED_PERIODS.value
-        && quota.throttled_time < THROTTLED_TIME.value
+    if quota.throttled_periods < THROTTLED_PERIODS.value()
+        && quota.throttled_time < THROTTLED_TIME.value()
     {
         return absent(format!(
             "{} ran out in {} of its quota periods, held back for {} of the time",
@@ -115,7 +115,7 @@ fn present(case: &Case<'_>, target: &Subject, quota: &Quota) -> Finding {
         }),
         ..case.finding(
             &quota.group,
-            confidence(held_back, THROTTLED_TIME.value, &[]),
+            confidence(held_back, THROTTLED_TIME.value(), &[]),
             sentence(facts, target, quota),
         )
     }
@@ -151,7 +151,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> Vec<model:
             "cgroup_cpu.throttled_periods",
             &quota.group,
             quota.throttled_periods,
-            THROTTLED_PERIODS.value,
+            THROTTLED_PERIODS.value(),
         )
         .by(formula::part(
             of_group("throttled_periods"),
@@ -163,7 +163,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, quota: &Quota) -> Vec<model:
             "cgroup_cpu.throttled_ns",
             &quota.group,
             quota.throttled_time,
-            THROTTLED_TIME.value,
+            THROTTLED_TIME.value(),
         )
         .by(formula::part(
             of_group("throttled_ns"),

@@ -60,19 +60,19 @@ fn judge(case: &Case<'_>) -> Judgement {
     };
     case.seen()?;
     let is_told = holders(facts).is_some();
-    if busy < CPUS_BUSY.value && (!is_told || cpu_imbalance::uneven(facts).is_some()) {
+    if busy < CPUS_BUSY.value() && (!is_told || cpu_imbalance::uneven(facts).is_some()) {
         return absent(format!(
             "the CPUs were {} busy, under {}",
             percent(busy),
-            percent(CPUS_BUSY.value)
+            percent(CPUS_BUSY.value())
         ));
     }
-    let Err(short) = long_enough(case, &target.name, WAIT.value) else {
+    let Err(short) = long_enough(case, &target.name, WAIT.value()) else {
         by_own_work(facts)?;
         return Ok(present(case, target, busy));
     };
     match in_line(facts, busy) {
-        line if line >= WAIT.value => {
+        line if line >= WAIT.value() => {
             by_own_work(facts)?;
             Ok(behind_full_cpus(case, target, busy, line))
         }
@@ -83,7 +83,7 @@ fn judge(case: &Case<'_>) -> Judgement {
 /// The part of the response time in line behind threads of the target that were all on full CPUs: with as many threads as
 /// CPUs none of them waits for one.
 fn in_line(facts: &Facts<'_>, busy: f64) -> f64 {
-    match busy >= CPUS_BUSY.value && facts.idle_cpus() < POOL_ROOM.value {
+    match busy >= CPUS_BUSY.value() && facts.idle_cpus() < POOL_ROOM.value() {
         true => Pool::of_full_threads(facts).map_or(0.0, |_| facts.line.behind(LedgerClass::OnCpu)),
         false => 0.0,
     }
@@ -100,10 +100,10 @@ fn behind_full_cpus(case: &Case<'_>, target: &Subject, busy: f64, line: f64) -> 
         facts.whole(),
         target.name
     );
-    let mut evidence = evidence_of(facts, target, busy, cpu_wait(facts, WAIT.value).0);
+    let mut evidence = evidence_of(facts, target, busy, cpu_wait(facts, WAIT.value()).0);
     let (what, column) = ("in line behind threads on a CPU", "requests.timed_ns");
     let formula = formulas::line_behind(facts, &[LedgerClass::OnCpu]);
-    evidence.push(share(facts, what, column, &target.entity, line, WAIT.value).by(formula));
+    evidence.push(share(facts, what, column, &target.entity, line, WAIT.value()).by(formula));
     let change = "more or faster CPUs, or less work in each request".to_owned();
     Finding {
         share: Some(line),
@@ -118,7 +118,7 @@ fn behind_full_cpus(case: &Case<'_>, target: &Subject, busy: f64, line: f64) -> 
 fn by_own_work(facts: &Facts<'_>) -> Result<(), NoFinding> {
     let holders = holders(facts);
     let (own, _) = own(facts);
-    if own >= OWN.value {
+    if own >= OWN.value() {
         return Ok(());
     }
     let generator = facts.generator.as_ref();
@@ -147,7 +147,7 @@ const OWN_HOLDERS: [Holder; 2] = [Holder::Target, Holder::Generator];
 
 /// Who had the CPUs, from the same waits as cpu.neighbour judges: no load falls between the two.
 fn holders(facts: &Facts<'_>) -> Option<Holders> {
-    facts.holders(cpu_neighbour::WAIT.value)
+    facts.holders(cpu_neighbour::WAIT.value())
 }
 
 /// The part of the CPUs that target and generator had: while they were waited for, where that was told,
@@ -161,8 +161,8 @@ fn own(facts: &Facts<'_>) -> (f64, &'static str) {
 
 fn present(case: &Case<'_>, target: &Subject, busy: f64) -> Finding {
     let facts = case.facts;
-    let (wait, interval) = cpu_wait(facts, WAIT.value);
-    let is_full = busy >= CPUS_BUSY.value;
+    let (wait, interval) = cpu_wait(facts, WAIT.value());
+    let is_full = busy >= CPUS_BUSY.value();
     let (when, on_average) = match is_full {
         true => ("", ""),
         false => (" at times", " on average"),
@@ -180,8 +180,8 @@ fn present(case: &Case<'_>, target: &Subject, busy: f64) -> Finding {
             "the CPUs were idle for {idle} of the time: they are short in bursts"
         ));
     }
-    let counted = counted_wait(facts, WAIT.value);
-    let confidence = confidence(counted, WAIT.value, &evidence_against);
+    let counted = counted_wait(facts, WAIT.value());
+    let confidence = confidence(counted, WAIT.value(), &evidence_against);
     let remedies = [
         bounds::one_more_cpu(facts),
         bounds::generator_elsewhere(facts),
@@ -209,7 +209,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, busy: f64, wait: f64) -> Vec
     let (whose, own_formula) = match own_column == COUNTED {
         true => (
             "waits for a CPU behind target and generator",
-            cpu_formulas::queued(facts, cpu_neighbour::WAIT.value, &OWN_HOLDERS, &SOMEBODY),
+            cpu_formulas::queued(facts, cpu_neighbour::WAIT.value(), &OWN_HOLDERS, &SOMEBODY),
         ),
         false => (
             "busy with target and generator",
@@ -218,18 +218,18 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, busy: f64, wait: f64) -> Vec
     };
     let (machine, target) = (machine(facts), &target.entity);
     vec![
-        share(facts, "CPUs busy", "cpu", &machine, busy, CPUS_BUSY.value)
+        share(facts, "CPUs busy", "cpu", &machine, busy, CPUS_BUSY.value())
             .by(cpu_formulas::busy(facts)),
-        share(facts, whose, own_column, target, own, OWN.value).by(own_formula),
+        share(facts, whose, own_column, target, own, OWN.value()).by(own_formula),
         share(
             facts,
             "waiting for a CPU",
             "thread.wait_ns",
             target,
             wait,
-            WAIT.value,
+            WAIT.value(),
         )
-        .by(cpu_wait_formula(facts, WAIT.value)),
+        .by(cpu_wait_formula(facts, WAIT.value())),
     ]
 }
 

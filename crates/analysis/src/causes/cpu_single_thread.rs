@@ -80,13 +80,13 @@ fn judge(case: &Case<'_>) -> Judgement {
 
 /// Other threads of the target that waited for the busiest, where enough did.
 fn behind(facts: &Facts<'_>) -> Option<f64> {
-    facts.behind_busiest.filter(|it| *it >= BEHIND.value)
+    facts.behind_busiest.filter(|it| *it >= BEHIND.value())
 }
 
 /// Why there is no thread alone that never rests, where there is none.
 fn never_rests_alone(facts: &Facts<'_>, target: &Subject) -> Result<(), NoFinding> {
     // Never at rest: what it does not run it waits for a CPU.
-    if target.busiest_works < THREAD.value || target.busiest < ON_CPU.value {
+    if target.busiest_works < THREAD.value() || target.busiest < ON_CPU.value() {
         return absent(format!(
             "the busiest thread of {} was on a CPU for {} of the time",
             target.name,
@@ -114,7 +114,7 @@ fn several_at_a_time(facts: &Facts<'_>, target: &Subject) -> Result<(), NoFindin
         return absent(format!("{} may use one CPU only", target.name));
     }
     match facts.in_flight() {
-        Some(requests) if requests < IN_FLIGHT.value => absent(format!(
+        Some(requests) if requests < IN_FLIGHT.value() => absent(format!(
             "{} requests were in progress on average: one at a time needs one thread",
             rate(requests)
         )),
@@ -151,7 +151,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &EntityRecord) -> Ve
             "thread.run_ns + wait_ns",
             thread,
             target.busiest_works,
-            THREAD.value,
+            THREAD.value(),
         )
         .by(of_life),
     ];
@@ -164,7 +164,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &EntityRecord) -> Ve
             column,
             &target.entity,
             requests,
-            IN_FLIGHT.value,
+            IN_FLIGHT.value(),
         )
         .by(formula::in_progress(1.0))
     }));
@@ -176,7 +176,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &EntityRecord) -> Ve
             "wakeup.wait_ns",
             thread,
             threads,
-            BEHIND.value,
+            BEHIND.value(),
         )
     }));
     evidence

@@ -47,7 +47,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     };
     let (cpu, taken) = (&core.entity, percent(core.interrupts));
     let spent = format!("{} spent {taken} in interrupts", cpu.name);
-    if core.interrupts < INTERRUPTS.value {
+    if core.interrupts < INTERRUPTS.value() {
         return absent(spent);
     }
     let Some(parent) = case.found(&LIMITS) else {
@@ -58,7 +58,14 @@ fn judge(case: &Case<'_>) -> Judgement {
         cpu.name, parent.cause
     );
     let (what, column) = ("time in interrupts", "cpu.softirq_ns + irq_ns");
-    let evidence = share(facts, what, column, cpu, core.interrupts, INTERRUPTS.value);
+    let evidence = share(
+        facts,
+        what,
+        column,
+        cpu,
+        core.interrupts,
+        INTERRUPTS.value(),
+    );
     let whose = formula::one(core.id);
     Ok(Finding {
         share: Some(facts.share(LedgerClass::CpuWait) * core.interrupts),

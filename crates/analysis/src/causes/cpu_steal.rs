@@ -78,7 +78,7 @@ fn judge(case: &Case<'_>) -> Judgement {
                 "cpu.steal_ns",
                 &machine,
                 cpus.steal,
-                STEAL.value,
+                STEAL.value(),
             )
             .by(of_cpus(&["steal_ns"])),
             share(
@@ -87,7 +87,7 @@ fn judge(case: &Case<'_>) -> Judgement {
                 "cpu",
                 &machine,
                 used,
-                BUSY.value,
+                BUSY.value(),
             )
             .by(of_cpus(&states)),
         ],
@@ -101,10 +101,10 @@ fn stolen_from_work(case: &Case<'_>) -> Result<Machine, NoFinding> {
     let Some(cpus) = case.facts.machine else {
         return cannot_tell("CPU times were not recorded");
     };
-    if cpus.steal < STEAL.value {
+    if cpus.steal < STEAL.value() {
         return absent(format!("steal was {}", percent(cpus.steal)));
     }
-    if cpus.busy + cpus.steal < BUSY.value {
+    if cpus.busy + cpus.steal < BUSY.value() {
         return absent(format!(
             "the CPUs were busy or stolen for {} of the time: there was room beside it",
             percent(cpus.busy + cpus.steal)

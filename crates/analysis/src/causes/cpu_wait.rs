@@ -65,7 +65,7 @@ pub(super) fn who_waited(facts: &Facts<'_>, target: &Subject) -> String {
 /// it is.
 fn behind_others(facts: &Facts<'_>, least: f64) -> bool {
     let holders = facts.holders(least);
-    holders.is_some_and(|it| it.others_part() >= HELD_BY_OTHERS.value)
+    holders.is_some_and(|it| it.others_part() >= HELD_BY_OTHERS.value())
 }
 
 /// Waits for a CPU that wake-ups take as well, in words.

@@ -125,7 +125,7 @@ fn answers_what_is_asked(facts: &Facts<'_>) -> Result<(), NoFinding> {
 /// Why the target waited for something that needs a cause, where it did.
 pub(super) fn waits_for_little(facts: &Facts<'_>, target: &Subject) -> Result<(), NoFinding> {
     let waits = waits(facts);
-    if waits < WAITS.value {
+    if waits < WAITS.value() {
         return Ok(());
     }
     absent(format!(
@@ -139,7 +139,7 @@ pub(super) fn waits_for_little(facts: &Facts<'_>, target: &Subject) -> Result<()
 /// Why too little is known of where the time went, where it is.
 pub(super) fn enough_is_explained(facts: &Facts<'_>) -> Result<(), NoFinding> {
     let explained = facts.explained();
-    if explained >= EXPLAINED.value {
+    if explained >= EXPLAINED.value() {
         return Ok(());
     }
     cannot_tell(format!(
@@ -196,7 +196,7 @@ fn little(facts: &Facts<'_>) -> Little {
             what: ("requests in progress, at a time", "count"),
             column: "requests.timed_ns",
             value,
-            least: IDLE.value,
+            least: IDLE.value(),
             formula: formula::in_progress(1.0),
         },
         (None, Some(value)) => Little {
@@ -210,7 +210,7 @@ fn little(facts: &Facts<'_>) -> Little {
             what: ("waits of the target", "share"),
             column: "thread.wait_ns",
             value: share_of_waits(facts),
-            least: WAITS.value,
+            least: WAITS.value(),
             formula: formulas::waits(facts, &waits),
         },
     }

@@ -66,11 +66,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         "disk.reads + writes",
         &disk.entity,
         varies,
-        FLAT.value,
+        FLAT.value(),
     );
     Ok(Finding {
         evidence: vec![
-            mean_queue(facts, disk, QUEUE.value),
+            mean_queue(facts, disk, QUEUE.value()),
             // Here staying below the threshold is what counts.
             Evidence {
                 passed: true,
@@ -89,7 +89,7 @@ fn judge(case: &Case<'_>) -> Judgement {
 
 /// What a disk with a queue gave at a flat rate, in words, and how much that varied.
 fn flat(disk: &Disk) -> Result<(String, f64), NoFinding> {
-    if disk.queue < QUEUE.value {
+    if disk.queue < QUEUE.value() {
         return absent(format!(
             "{} had {} operations in progress on average",
             disk.entity.name,
@@ -97,7 +97,7 @@ fn flat(disk: &Disk) -> Result<(String, f64), NoFinding> {
         ));
     }
     let (operations, bytes) = disk.varies;
-    let flat = |varies: Option<f64>| varies.filter(|varies| *varies < FLAT.value);
+    let flat = |varies: Option<f64>| varies.filter(|varies| *varies < FLAT.value());
     if let Some(varies) = flat(operations) {
         let what = format!("{} operations per second", rate(disk.operations));
         return Ok((what, varies));

@@ -35,13 +35,13 @@ fn judge(case: &Case<'_>) -> Judgement {
         return cannot_tell("the target's filesystems were not recorded");
     };
     let mut full = filesystems.iter();
-    let full = full.find_map(|filesystem| Some((filesystem, lack(filesystem, FREE.value)?)));
+    let full = full.find_map(|filesystem| Some((filesystem, lack(filesystem, FREE.value())?)));
     if let Some((filesystem, lack)) = full {
         return Ok(present(case, filesystem, &lack));
     }
     let path = &fullest.entity.path;
     let free = percent(fullest.free());
-    absent(if fullest.free() >= FREE.value {
+    absent(if fullest.free() >= FREE.value() {
         format!("{free} of {path} was free")
     } else {
         let left = storage(fullest.bytes.0);
@@ -68,7 +68,7 @@ fn present(case: &Case<'_>, filesystem: &Filesystem, lack: &Shortage) -> Finding
         &format!("filesystem.{}", lack.columns.0),
         entity,
         lack.part,
-        FREE.value,
+        FREE.value(),
     );
     let of = |reading, column| {
         formula::recorded(

@@ -56,7 +56,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
     let (target, held) = case.waited()?;
     let disk = busiest_disk(facts)?;
-    if disk.queue >= io_cap::QUEUE.value {
+    if disk.queue >= io_cap::QUEUE.value() {
         return absent(format!(
             "{} had {} operations in progress on average, and no flat rate: it is busy rather than slow",
             disk.entity.name,

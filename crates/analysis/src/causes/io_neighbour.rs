@@ -75,10 +75,10 @@ fn judge(case: &Case<'_>) -> Judgement {
                 column,
                 who,
                 part,
-                MOVED.value,
+                MOVED.value(),
             )
             .by(moved(facts, disk, others)),
-            disk_busy(facts, disk, BUSY.value),
+            disk_busy(facts, disk, BUSY.value()),
             waited(facts, "waiting for a disk", "thread.state", &held),
         ],
         would_help: vec![bounds::without_disk_wait(
@@ -118,7 +118,7 @@ fn moved(facts: &Facts<'_>, disk: &Disk, others: &Others) -> Formula {
 /// The others, and the part of a busy disk's bytes that the one of them moved which moved most.
 fn moved_most<'a>(facts: &'a Facts<'_>, disk: &Disk) -> Result<(&'a Others, f64), NoFinding> {
     let name = &disk.entity.name;
-    if disk.busy < BUSY.value {
+    if disk.busy < BUSY.value() {
         let busy = percent(disk.busy);
         return absent(format!("{name} was busy for {busy} of the time"));
     }
@@ -132,7 +132,7 @@ fn moved_most<'a>(facts: &'a Facts<'_>, disk: &Disk) -> Result<(&'a Others, f64)
         .target_bytes
         .map_or(1.0, |own| (1.0 - own / disk.bytes.max(1.0)).max(0.0));
     let part = (others.most_bytes / moved.max(disk.bytes).max(1.0)).min(room);
-    if part < MOVED.value {
+    if part < MOVED.value() {
         return absent(format!(
             "{}, which moved most of all others, moved at most {} of the bytes of {name}",
             others.most.name,

@@ -59,7 +59,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let at_target = &target.entity;
     let of_part = formula::one(limit.part);
     let mut evidence = vec![
-        share(facts, "I/O limit used", &column, group, used, FULL.value).by(formula::part(
+        share(facts, "I/O limit used", &column, group, used, FULL.value()).by(formula::part(
             formula::rate("cgroup_io", &[limit.column], of_part),
             formula::recorded(Reading::Last, "cgroup_io", &[limit.limit_column], of_part),
         )),
@@ -93,7 +93,7 @@ fn used_up<'a>(facts: &'a Facts<'_>, target: &Subject) -> Result<&'a Limit, NoFi
             target.name
         ));
     };
-    if limit.fullness() < FULL.value {
+    if limit.fullness() < FULL.value() {
         return absent(format!(
             "{} used {} of the {} that it is allowed",
             limit.group.name,

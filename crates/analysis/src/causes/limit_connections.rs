@@ -50,7 +50,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         };
     };
     let used = server.part();
-    if used < USED.value {
+    if used < USED.value() {
         return absent(format!(
             "{} of the connections of {name} were in use",
             percent(used)
@@ -69,7 +69,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         &column,
         &entity,
         used,
-        USED.value,
+        USED.value(),
     );
     let of_server = |reading, column| {
         let whose = formula::one(server.server);

@@ -54,7 +54,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let behind_work = at_work.as_ref().map_or(0.0, |(_, line)| *line);
     let pool = at_work.map(|(pool, _)| pool).or_else(|| Pool::of(facts));
     let in_line = in_line(facts) + behind_work;
-    if in_line < COST.value {
+    if in_line < COST.value() {
         return absent(format!(
             "only {} of {} was in line behind threads of {} that waited for peers or slept",
             percent(in_line),
@@ -68,12 +68,12 @@ fn judge(case: &Case<'_>) -> Judgement {
     is_full(&pool, &target.name)?;
     // The time in line is known twice: as what is left beside the requests that are served, and from sockets.
     let beside = 1.0 - pool.held / in_progress;
-    let agree = (in_line - beside).abs() <= AGREE.value;
+    let agree = (in_line - beside).abs() <= AGREE.value();
     let queued = match agree {
         true => beside,
         false => beside.min(in_line),
     };
-    if queued < COST.value {
+    if queued < COST.value() {
         return absent(format!(
             "{} requests were in progress at a time for {}: hardly any was in line for one",
             rate(in_progress),
@@ -81,7 +81,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         ));
     }
     let interval = interval(facts, &pool);
-    let passes = interval.is_some_and(|it| it.low >= COST.value);
+    let passes = interval.is_some_and(|it| it.low >= COST.value());
     let answer = serving::all_answer(facts.timeline, pool.loops(), facts.window);
     let confidence = match passes && agree && answer {
         true => Confidence::Measured,
@@ -138,7 +138,7 @@ fn in_line(facts: &Facts<'_>) -> f64 {
 fn at_work<'a>(facts: &'a Facts<'_>) -> Option<(Pool<'a>, f64)> {
     let pool = Pool::of_full_threads(facts).filter(|it| it.size > 1.0)?;
     let line = facts.line.behind(LedgerClass::OnCpu);
-    let is_short = line >= COST.value && facts.idle_cpus() >= POOL_ROOM.value;
+    let is_short = line >= COST.value() && facts.idle_cpus() >= POOL_ROOM.value();
     is_short.then_some((pool, line))
 }
 
@@ -187,7 +187,7 @@ fn evidence_of(
         columns,
         &target.entity,
         pool.occupied,
-        POOL_FULL.value,
+        POOL_FULL.value(),
     );
     let queue = number(
         facts,
@@ -195,7 +195,7 @@ fn evidence_of(
         "requests.timed_ns",
         &target.entity,
         in_progress / pool.size,
-        1.0 / (1.0 - COST.value),
+        1.0 / (1.0 - COST.value()),
     );
     vec![full.by(formula), queue.by(formula::in_progress(pool.size))]
 }
@@ -230,7 +230,7 @@ fn behind_pooler(case: &Case<'_>) -> Option<Finding> {
     };
     let waited = pooler.waited_ns / with_waits(whole_ns, pooler.waited_ns).max(1.0);
     let waited = waited.min(1.0);
-    if waited < COST.value {
+    if waited < COST.value() {
         return None;
     }
     let bins = facts.slices.iter().map(|slice| {
@@ -239,7 +239,7 @@ fn behind_pooler(case: &Case<'_>) -> Option<Finding> {
     });
     let interval = ratio_interval(&bins.collect::<Vec<_>>());
     let occupied = pooler.occupied();
-    let is_full = occupied >= POOL_FULL.value;
+    let is_full = occupied >= POOL_FULL.value();
     let free = format!(
         "of its server connections {} were free on average",
         rate(pooler.idle)
@@ -267,7 +267,7 @@ fn behind_pooler(case: &Case<'_>) -> Option<Finding> {
         evidence_against: against.clone(),
         ..case.finding(
             &pooler.entity,
-            confidence(interval, COST.value, &against),
+            confidence(interval, COST.value(), &against),
             sentence,
         )
     })
@@ -288,7 +288,7 @@ fn evidence_of_pooler(
     let entity = &pooler.entity;
     let what = "waiting for a server connection";
     let column = "pgbouncer.wait_time_ns";
-    let in_line = share(facts, what, column, entity, waited, COST.value);
+    let in_line = share(facts, what, column, entity, waited, COST.value());
     let (what, column) = ("clients that wait, at a time", "pgbouncer.clients_waiting");
     let waiting = number(facts, (what, "count"), column, entity, pooler.waiting, 0.0);
     let (what, column) = ("server connections in use", "pgbouncer.servers_active");
@@ -298,7 +298,7 @@ fn evidence_of_pooler(
         column,
         entity,
         pooler.occupied(),
-        POOL_FULL.value,
+        POOL_FULL.value(),
     );
     vec![
         in_line.by(formula::part(pooler.waited(), whole)),

@@ -68,7 +68,7 @@ fn judge(case: &Case<'_>) -> Judgement {
             target.name
         ));
     };
-    if outside < OUTSIDE.value {
+    if outside < OUTSIDE.value() {
         return absent(format!(
             "only {} of {} was outside {}",
             percent(outside),
@@ -81,7 +81,7 @@ fn judge(case: &Case<'_>) -> Judgement {
 
 /// How much the generator's busiest thread worked, where it never rested.
 pub(super) fn never_rests(generator: &Subject) -> Option<f64> {
-    (generator.busiest_works >= THREAD.value && generator.busiest >= ON_CPU.value)
+    (generator.busiest_works >= THREAD.value() && generator.busiest >= ON_CPU.value())
         .then_some(generator.busiest_works)
 }
 
@@ -140,7 +140,7 @@ fn evidence_of(
         "thread.run_ns + wait_ns",
         &generator.entity,
         generator.busiest_works,
-        THREAD.value,
+        THREAD.value(),
     );
     let on_cpu = share(
         facts,
@@ -148,11 +148,11 @@ fn evidence_of(
         "thread.run_ns",
         &generator.entity,
         generator.busiest,
-        ON_CPU.value,
+        ON_CPU.value(),
     );
     vec![
         of_busiest(&[LedgerClass::OnCpu, LedgerClass::CpuWait], works),
         of_busiest(&[LedgerClass::OnCpu], on_cpu),
-        outside_target(facts, &target.entity, outside, OUTSIDE.value),
+        outside_target(facts, &target.entity, outside, OUTSIDE.value()),
     ]
 }

@@ -50,7 +50,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     };
     nothing_is_full(case, generator)?;
     let waiting = in_flight / f64::from(clients.max(1));
-    if waiting < WAITING.value {
+    if waiting < WAITING.value() {
         return absent(format!(
             "only {} of the clients waited for an answer at a time",
             percent(waiting)
@@ -63,7 +63,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let who = &generator.entity;
     let of_clients = formula::in_progress(f64::from(clients.max(1)));
     Ok(Finding {
-        evidence: vec![share(facts, what, column, who, waiting, WAITING.value).by(of_clients)],
+        evidence: vec![share(facts, what, column, who, waiting, WAITING.value()).by(of_clients)],
         would_help: vec![bounds::more_clients(facts, "more clients".to_owned())],
         ..case.finding(
             who,
@@ -87,7 +87,7 @@ fn nothing_is_full(case: &Case<'_>, generator: &Subject) -> Result<(), NoFinding
     }
     match case.facts.effective_busy {
         None => cannot_tell("CPU times were not recorded"),
-        Some(busy) if busy >= CPUS_BUSY.value => {
+        Some(busy) if busy >= CPUS_BUSY.value() => {
             absent(format!("the CPUs were {} busy", percent(busy)))
         }
         Some(_) => Ok(()),

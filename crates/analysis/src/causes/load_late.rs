@@ -61,7 +61,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     );
     let (what, column) = ("lag behind the schedule", "signal.lag_mean_ns");
     let who = &generator.entity;
-    let evidence = share(facts, what, column, who, lag, LAG.value);
+    let evidence = share(facts, what, column, who, lag, LAG.value());
     Ok(Finding {
         share: Some(lag),
         evidence: vec![evidence.by(formula::part(Amount::Lag, Amount::Account))],
@@ -73,7 +73,7 @@ fn judge(case: &Case<'_>) -> Judgement {
 /// Why lag is little, or a symptom of the target's limit.
 fn late_by_itself(case: &Case<'_>, lag: f64) -> Result<(), NoFinding> {
     let was = format!("lag was {} of each request", percent(lag));
-    if lag < LAG.value {
+    if lag < LAG.value() {
         return absent(was);
     }
     if let Some(parent) = case.limit() {

@@ -37,7 +37,7 @@ pub(super) const CAUSE: Cause = Cause {
 /// root.
 pub(super) fn least(facts: &Facts<'_>, asked: f64) -> f64 {
     let chance = (2.0 / (asked * facts.window.seconds()).max(1.0).sqrt()).min(0.1);
-    ACHIEVED.value - chance
+    ACHIEVED.value() - chance
 }
 
 fn judge(case: &Case<'_>) -> Judgement {

@@ -58,7 +58,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     }
     let holders = facts.own_holders();
     let held = held(facts, holders);
-    if held < PART.value {
+    if held < PART.value() {
         return absent(match holders {
             Some(_) => format!(
                 "{name} had the CPUs for only {} of the time that they were waited for",
@@ -89,7 +89,7 @@ fn present(case: &Case<'_>, generator: &Subject, holders: Option<Holders>) -> Fi
     let of_wait = |slice: &Slice| slice.ledger.get(LedgerClass::CpuWait);
     let sure = holders.filter(|_| waited >= facts.floor);
     let sure = sure.and_then(|_| interval(facts, behind, of_wait));
-    let confidence = confidence(sure, PART.value, &[]);
+    let confidence = confidence(sure, PART.value(), &[]);
     let sentence = sentence(facts, generator, holders);
     Finding {
         share: Some(waited * held),
@@ -132,7 +132,7 @@ fn evidence_of(facts: &Facts<'_>, generator: &Subject, holders: Option<Holders>)
             "thread_time.queued_generator_ns",
             &generator.entity,
             holders.generator_part(),
-            PART.value,
+            PART.value(),
         )
         .by(cpu_formulas::queued(
             facts,
@@ -146,7 +146,7 @@ fn evidence_of(facts: &Facts<'_>, generator: &Subject, holders: Option<Holders>)
             "thread.run_ns + process.children_ns",
             &machine(facts),
             used(facts),
-            PART.value,
+            PART.value(),
         )
         .by(formula::part(
             cpu_formulas::used(Role::Generator),

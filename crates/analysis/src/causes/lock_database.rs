@@ -93,7 +93,7 @@ fn may_hide(facts: &Facts<'_>) -> Result<(), NoFinding> {
         None if facts.account.is_none() => return Ok(()),
         None => target.serving_ledger.part(LedgerClass::Input),
     };
-    if left < COST.value {
+    if left < COST.value() {
         return Ok(());
     }
     cannot_tell(format!(

@@ -82,10 +82,12 @@ fn holder(facts: &Facts<'_>) -> Option<String> {
 /// Why it is not known whether the waits were inside requests, where it is known that it cannot be.
 fn inside_requests(facts: &Facts<'_>, name: &str) -> Result<(), NoFinding> {
     match facts.scene.answering {
-        Answering::Others if facts.share(LedgerClass::Futex) >= COST.value => cannot_tell(format!(
-            "the thread of {name} that reads a request is not the one that answers it, so its threads may as well have waited \
+        Answering::Others if facts.share(LedgerClass::Futex) >= COST.value() => {
+            cannot_tell(format!(
+                "the thread of {name} that reads a request is not the one that answers it, so its threads may as well have waited \
              in futex for work"
-        )),
+            ))
+        }
         _ => Ok(()),
     }
 }

@@ -51,7 +51,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         return none_seen(facts, target);
     };
     let stopped = runtime.stopped * runtime.part_of_requests();
-    if stopped < COST.value {
+    if stopped < COST.value() {
         return absent(format!(
             "the Java virtual machine {} stood still for only {} of the time",
             runtime.entity.name,
@@ -74,7 +74,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         evidence_against: against.clone(),
         ..case.finding(
             &runtime.entity,
-            confidence(interval, COST.value, &against),
+            confidence(interval, COST.value(), &against),
             sentence(runtime),
         )
     })
@@ -158,7 +158,7 @@ fn interval(facts: &Facts<'_>, runtime: &Runtime) -> Option<Interval> {
 
 fn evidence(facts: &Facts<'_>, runtime: &Runtime) -> Vec<Evidence> {
     let (table, whose) = (&*JVM.name, formula::one(runtime.id));
-    let (entity, cost) = (&runtime.entity, COST.value);
+    let (entity, cost) = (&runtime.entity, COST.value());
     let stopped = formula::of_time(table, &["safepoint_ns"], whose);
     let growth = |columns: &[&str]| formula::growth(table, columns, whose);
     let collecting = formula::part(growth(&COLLECTIONS), growth(&["safepoint_ns"]));
@@ -193,7 +193,7 @@ fn against(facts: &Facts<'_>, runtime: &Runtime) -> Vec<String> {
             runtime.serving, runtime.entity.name
         ));
     }
-    if (runtime.accounted - 1.0).abs() > AGREE.value {
+    if (runtime.accounted - 1.0).abs() > AGREE.value() {
         against.push(format!(
             "what {} counts of its own time is {} of the window",
             runtime.entity.name,

@@ -116,8 +116,8 @@ fn fullest<'a>(facts: &'a Facts<'_>) -> Result<Full<'a>, NoFinding> {
     let groups = facts.memory.groups.iter();
     let full = groups
         .filter_map(|group| Some((group, group.fullness()?)))
-        .filter(|(_, used)| *used >= FULL.value)
-        .filter(|(group, _)| group.met.is_none_or(|met| met >= MET.value));
+        .filter(|(_, used)| *used >= FULL.value())
+        .filter(|(group, _)| group.met.is_none_or(|met| met >= MET.value()));
     let Some((group, used)) = full.max_by(|a, b| a.1.total_cmp(&b.1)) else {
         return if facts.memory.groups_seen {
             absent("no control group of the target was at its memory limit")
@@ -162,7 +162,7 @@ fn evidence_of(facts: &Facts<'_>, full: &Full<'_>) -> Vec<Evidence> {
             "cgroup_memory.usage_bytes",
             group,
             full.used,
-            FULL.value,
+            FULL.value(),
         )
         .by(formula::part(bytes(Reading::Mean, "usage_bytes"), limit)),
         number(
@@ -171,7 +171,7 @@ fn evidence_of(facts: &Facts<'_>, full: &Full<'_>) -> Vec<Evidence> {
             "cgroup_memory.limit_events",
             group,
             full.met,
-            MET.value,
+            MET.value(),
         )
         .by(formula::alone(formula::rate(
             "cgroup_memory",

@@ -84,7 +84,7 @@ fn may_hide(facts: &Facts<'_>) -> Result<(), NoFinding> {
         return Ok(());
     };
     let pressure = facts.machine_pressure(Resource::Memory, StallKind::Some);
-    let may_hide = facts.share_of(&LedgerClass::DISK) >= COST.value
+    let may_hide = facts.share_of(&LedgerClass::DISK) >= COST.value()
         && pressure.is_none_or(|pressure| pressure >= SOME_PRESSURE);
     if !may_hide || target.waits_named.channels {
         return Ok(());

@@ -84,7 +84,7 @@ fn refaulted(facts: &Facts<'_>) -> Result<f64, NoFinding> {
             _ => absent("nothing was read from disk"),
         };
     };
-    if again < REFAULTED.value {
+    if again < REFAULTED.value() {
         let again = percent(again);
         return absent(format!(
             "{again} of the disk reads brought back evicted pages"
@@ -108,7 +108,7 @@ fn evidence_of(facts: &Facts<'_>, again: f64, held: &Held) -> Vec<Evidence> {
             "paging.refault_file",
             &machine,
             again,
-            REFAULTED.value,
+            REFAULTED.value(),
         )
         .by(memory::refaulted_part()),
         waited(

@@ -49,14 +49,14 @@ fn judge(case: &Case<'_>) -> Judgement {
     case.target()?;
     let queues = full_queues(facts).into_iter();
     let worst = queues.max_by(|a, b| a.refused.total_cmp(&b.refused));
-    if let Some(queue) = worst.filter(|queue| queue.refused >= REFUSED.value) {
+    if let Some(queue) = worst.filter(|queue| queue.refused >= REFUSED.value()) {
         return Ok(present(case, &queue));
     }
     let network = &facts.network;
     let (Some(overflows), Some(_)) = (network.overflows, network.softnet_drops) else {
         return cannot_tell("queues of the network were not recorded");
     };
-    absent(if overflows >= REFUSED.value {
+    absent(if overflows >= REFUSED.value() {
         format!(
             "{} connections per second found a full queue on this machine, and no part of the requests is missing",
             rate(overflows)
@@ -69,10 +69,10 @@ fn judge(case: &Case<'_>) -> Judgement {
 /// The queues that refused what may have cost the target something.
 fn full_queues(facts: &Facts<'_>) -> Vec<FullQueue> {
     let network = &facts.network;
-    let hurts = |per_second: &f64| *per_second < REFUSED.value || is_something_missing(facts);
+    let hurts = |per_second: &f64| *per_second < REFUSED.value() || is_something_missing(facts);
     // One packet in a thousand is lost on any busy line, and sent again.
     let matters = |drops: &Drops| {
-        drops.part.is_none_or(|part| part >= RETRANSMITTED.value) && hurts(&drops.per_second)
+        drops.part.is_none_or(|part| part >= RETRANSMITTED.value()) && hurts(&drops.per_second)
     };
     let listening = network.overflows.filter(hurts).map(|refused| FullQueue {
         what: "connections refused by a full listen queue".to_owned(),
@@ -123,7 +123,7 @@ fn present(case: &Case<'_>, queue: &FullQueue) -> Finding {
         queue.column,
         &queue.entity,
         queue.refused,
-        REFUSED.value,
+        REFUSED.value(),
     );
     Finding {
         // At most: what nobody else accounts for.

@@ -44,12 +44,12 @@ fn judge(case: &Case<'_>) -> Judgement {
         return cannot_tell("what was sent again was not recorded");
     };
     let again = format!("{} of the segments were sent again", percent(lost));
-    if lost < RETRANSMITTED.value {
+    if lost < RETRANSMITTED.value() {
         return absent(again);
     }
     let outside = facts.outside().unwrap_or(0.0);
     let (cost, whole) = (percent(outside), facts.whole());
-    if outside < OUTSIDE.value {
+    if outside < OUTSIDE.value() {
         return absent(format!(
             "{again}, but only {cost} of {whole} was outside {}",
             target.name
@@ -80,10 +80,10 @@ fn judge(case: &Case<'_>) -> Judgement {
                 "connection.retransmitted_segments",
                 &entity,
                 lost,
-                RETRANSMITTED.value,
+                RETRANSMITTED.value(),
             )
             .by(sent_again),
-            outside_target(facts, &target.entity, outside, OUTSIDE.value),
+            outside_target(facts, &target.entity, outside, OUTSIDE.value()),
         ],
         would_help: case.would_help(outside),
         ..case.finding(&entity, Confidence::Consistent, sentence)

@@ -55,11 +55,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         return absent(format!("{} asked no peer", target.name));
     };
     let share = own_share(case);
-    if share < COST.value {
+    if share < COST.value() {
         let (name, cost, whole) = (&target.name, percent(share), facts.whole());
         let all = facts.uncut_calls();
         let is_cut = all > share + facts.thresholds.gates.excess;
-        if is_cut && all >= COST.value && per_request(facts, peer) >= PER_REQUEST.value {
+        if is_cut && all >= COST.value() && per_request(facts, peer) >= PER_REQUEST.value() {
             let all = percent(all);
             let left = match share > 0.0 {
                 true => format!("leaves room for {cost}"),
@@ -77,7 +77,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let in_line = in_line(facts, share);
     let own = interval(facts, calls, share - in_line);
     let against = against(facts, target, calls);
-    let confidence = confidence(own, COST.value, &against);
+    let confidence = confidence(own, COST.value(), &against);
     let share_interval = interval(facts, calls, share);
     let mut would_help = would_help(case, peer, Removed::about(share, share_interval));
     if in_line >= WORTH_SHOWING {
@@ -207,7 +207,7 @@ fn evidence(facts: &Facts<'_>, peer: &Peer, waited: f64) -> Vec<Evidence> {
                 time,
                 &peer.calls,
                 waited,
-                COST.value,
+                COST.value(),
             )
         },
         number(
@@ -216,7 +216,7 @@ fn evidence(facts: &Facts<'_>, peer: &Peer, waited: f64) -> Vec<Evidence> {
             "peer_calls.requests",
             &peer.calls,
             per_request(facts, peer),
-            PER_REQUEST.value,
+            PER_REQUEST.value(),
         )
         .by(formula::part(count.clone(), Amount::Completed)),
         number(
@@ -236,7 +236,7 @@ fn against(facts: &Facts<'_>, target: &Subject, calls: &Calls) -> Vec<String> {
     let peer = &calls.peers[0];
     let mut against = Vec::new();
     let per_request = per_request(facts, peer);
-    if per_request < PER_REQUEST.value {
+    if per_request < PER_REQUEST.value() {
         against.push(format!(
             "{}: it may be that no request waits for them",
             calls_in_words(per_request, peer.mean_ns())

@@ -44,7 +44,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         let unseen = format!("no TCP connection of {} was seen", target.name);
         // Over a unix socket there is none; a way that was not seen may be long.
         over_tcp(facts, &target.name)?;
-        return match outside < PART.value {
+        return match outside < PART.value() {
             true => absent(unseen),
             false => cannot_tell(unseen),
         };
@@ -55,7 +55,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let part = (path.rtt_ns / response_ns.max(1.0)).min(outside);
     let (trip, cost) = (duration(path.rtt_ns), percent(part));
     let whole = facts.whole();
-    if part < PART.value {
+    if part < PART.value() {
         return absent(format!("a round trip took {trip}, {cost} of {whole}"));
     }
     let sentence = format!(
@@ -71,7 +71,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let (what, column) = ("round trip", "connection.rtt_min_ns");
     let evidence = Evidence {
         formula: formulas::outside(facts).map(|outside| of_response(path, outside)),
-        ..share(facts, what, column, &path.entity, part, PART.value)
+        ..share(facts, what, column, &path.entity, part, PART.value())
     };
     Ok(Finding {
         share: Some(part),

@@ -70,7 +70,7 @@ fn asked(facts: &Facts<'_>, cause: &'static Cause, judgement: &Judgement) -> Opt
         Family::Outside => facts.beyond_wake_up(share),
         _ => share,
     };
-    (counts > OPEN.value).then(|| Question {
+    (counts > OPEN.value()).then(|| Question {
         cause: cause.name,
         family: cause.family,
         why: why.clone(),

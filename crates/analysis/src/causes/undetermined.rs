@@ -105,7 +105,7 @@ fn nothing_found(facts: &Facts<'_>) -> String {
         );
     }
     // Where enough is explained, what is outside is not what is missing.
-    let enough = facts.explained() >= EXPLAINED.value;
+    let enough = facts.explained() >= EXPLAINED.value();
     let items = account.items.iter();
     let largest = items
         .filter(|item| item.class != LedgerClass::OnCpu)

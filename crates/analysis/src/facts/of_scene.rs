@@ -233,7 +233,7 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
         scene,
         has_signal: signal.is_some(),
         cpus,
-        synced: SYNCED.value,
+        synced: SYNCED.value(),
         ends: ends.as_ref(),
     };
     let mut slices = slicing.slices();
@@ -255,7 +255,7 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
                 Some(ends) => ledger.pass_on(ends),
                 None => {
                     let span_ns = scene.window.len_ns() as f64;
-                    ledger.queue_behind_sync(span_ns, SYNCED.value, signal.is_some());
+                    ledger.queue_behind_sync(span_ns, SYNCED.value(), signal.is_some());
                 }
             }
         }

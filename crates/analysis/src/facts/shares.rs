@@ -76,7 +76,8 @@ impl Facts<'_> {
     /// Whether the target had so little to do that nothing it waits for matters, as far as is known.
     pub(crate) fn is_idle(&self) -> bool {
         let worked = self.target.as_ref().and_then(Subject::worked);
-        let had_no_work = self.signal.is_none() && worked.is_some_and(|worked| worked < IDLE.value);
+        let had_no_work =
+            self.signal.is_none() && worked.is_some_and(|worked| worked < IDLE.value());
         had_no_work || self.hardly_asked().is_some()
     }
 
@@ -86,8 +87,8 @@ impl Facts<'_> {
     pub(crate) fn hardly_asked(&self) -> Option<f64> {
         let work = waits().into_iter().chain([LedgerClass::OnCpu]);
         let work: Vec<LedgerClass> = work.filter(|it| !MAY_BE_REST.contains(it)).collect();
-        let requests = self.in_flight().filter(|it| *it < IDLE.value)?;
-        (self.at_a_time(self.share_of(&work)) < AT_WORK.value).then_some(requests)
+        let requests = self.in_flight().filter(|it| *it < IDLE.value())?;
+        (self.at_a_time(self.share_of(&work)) < AT_WORK.value()).then_some(requests)
     }
 
     /// Part of the response time that is in line for a thread of the target's which has no time left.
@@ -213,16 +214,16 @@ impl Facts<'_> {
     pub(crate) fn queueing(&self) -> Option<f64> {
         let full = self
             .effective_busy
-            .is_some_and(|busy| busy >= CPUS_BUSY.value);
+            .is_some_and(|busy| busy >= CPUS_BUSY.value());
         let lag = self.share(LedgerClass::Lag);
-        (full && lag >= QUEUEING_LAG.value).then_some(lag)
+        (full && lag >= QUEUEING_LAG.value()).then_some(lag)
     }
 }
 
 /// How much room CPUs have that are so busy.
 fn room(busy: f64) -> f64 {
     const BAND: f64 = 0.10;
-    (0.5 + (CPUS_BUSY.value - busy) / BAND).clamp(0.0, 1.0)
+    (0.5 + (CPUS_BUSY.value() - busy) / BAND).clamp(0.0, 1.0)
 }
 
 /// Part of the time in which threads of a subject neither ran nor waited for a CPU; all of it where there is none.
