@@ -80,6 +80,21 @@ const UNUSED: readonly (readonly [pattern: RegExp, times: number, instead: strin
   [/^\tif \(cursor\.dataIdx == null\) \{[\s\S]*?^\t\}$/gm, 1, ""],
   [/^\tbind: \{[\s\S]*?^\t\},$/gm, 1, ""],
   [/isTime && sc\.distr == 1 \? _timeAxisSplits : /g, 1, ""],
+  [/const legend\s+= \(self\.legend = .*\);/g, 1, "const legend = {};"],
+  [/const cursor\s+= \s*\(self\.cursor = .*\);/g, 1, "const cursor = {};"],
+  [/const markers\s+= legend\.markers;\s+\{[\s\S]*?^\t\}/gm, 1, ""],
+  [
+    /let points = cursor\.points;[\s\S]*?const cursorOnePt = .*;/g,
+    1,
+    "const focus = {}, cursorOnePt = false;",
+  ],
+  [/^\ton\("click", wrap,[\s\S]*?^\t\}, true\);/gm, 1, ""],
+  [/const drag = cursor\.drag;/g, 1, "const drag = {};"],
+  // Points over one x axis of even steps; of scales only plain and logarithmic ones.
+  [/(const|let) mode = (u|self)\.mode;/g, 3, "const mode = 1;"],
+  [/const xScaleDistr = scaleX\.distr;/g, 1, "const xScaleDistr = 1;"],
+  [/scale\.distr == 2/g, 5, "false"],
+  [/(sc\.)?distr == (4|100)\s*\? [^:\n]*:/g, 11, ""],
 ];
 
 /** Functions that only these need: their calls do nothing. */
@@ -142,6 +157,8 @@ export default defineConfig({
   plugins: [lean(), preact(), viteSingleFile({ removeViteModuleLoader: true }), policy()],
   build: {
     target: "es2022",
+    // No getter of what is used here does anything.
+    rolldownOptions: { treeshake: { propertyReadSideEffects: false } },
     // Those that know light-dark() by themselves, all since May 2024.
     cssTarget: ["chrome123", "firefox120", "safari17.5"],
     modulePreload: false,

@@ -163,7 +163,7 @@ fn waits(report: &Report) -> Vec<UnitWait> {
     let mut waits: Vec<UnitWait> = items
         .map(|item| UnitWait {
             class: item.class,
-            label: item.class.label().to_owned(),
+            label: label(item.class).to_owned(),
             lost_per_second: per_second(item.share),
             behind: item.parts.clone(),
         })
@@ -171,6 +171,14 @@ fn waits(report: &Report) -> Vec<UnitWait> {
     waits.retain(|wait| wait.lost_per_second > 0.0);
     waits.sort_by(|a, b| b.lost_per_second.total_cmp(&a.lost_per_second));
     waits
+}
+
+/// What it waits for, as it stands beside a name.
+const fn label(class: LedgerClass) -> &'static str {
+    match class {
+        LedgerClass::Outside => "in line at its sockets",
+        class => class.label(),
+    }
 }
 
 /// Groups with pressure that are neither followed, nor around somebody who is.

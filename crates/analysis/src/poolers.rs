@@ -1,6 +1,6 @@
 //! What connection poolers say of clients that wait for a server connection.
 
-use model::{Amount, Entity, EntityId, EntityKind, Reading, Timeline, Window};
+use model::{Amount, Entity, EntityId, EntityKind, EntityRecord, Reading, Timeline, Window};
 use sensors::pgbouncer::PGBOUNCER;
 
 use crate::formula;
@@ -23,10 +23,15 @@ pub struct Pooler {
     pub idle: f64,
 }
 
-/// The pooler on this machine behind which clients waited longest; `None` without one that said so.
-pub(crate) fn fullest(timeline: &Timeline, window: Window) -> Option<Pooler> {
+/// The pooler on this machine behind which clients waited longest, of those that `is_own` wants; `None` without one
+/// that said so.
+pub(crate) fn fullest(
+    timeline: &Timeline,
+    window: Window,
+    is_own: impl Fn(&EntityRecord) -> bool,
+) -> Option<Pooler> {
     let processes = timeline.entities.of_kind(EntityKind::Process);
-    let all = processes.filter_map(|it| {
+    let all = processes.filter(|it| is_own(it)).filter_map(|it| {
         let of = Of::new(timeline, &PGBOUNCER.name, it.id, window);
         Some(Pooler {
             id: it.id,

@@ -4,11 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Entity, EntityId, EntityKind, Table, Timeline, Window};
+use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Table, Timeline, Window};
 use sensors::{mysql, postgres};
 
 use crate::measure::Of;
 use crate::poolers::{self, Pooler};
+use crate::scene::Scene;
 
 /// Tables of sessions, each about a process or a thread that serves one.
 pub(crate) const SESSIONS: [&Table; 2] = [&postgres::SESSION, &mysql::SESSION];
@@ -57,18 +58,40 @@ impl Used {
     }
 }
 
-pub(crate) fn sessions(timeline: &Timeline, window: Window) -> Sessions {
+pub(crate) fn sessions(scene: &Scene<'_>) -> Sessions {
+    let Scene {
+        timeline,
+        meta,
+        window,
+        ..
+    } = scene;
+    // Of the whole machine everybody is judged alone: what another server reports is not about this one.
+    let is_own = |it: &EntityRecord| !meta.is_of_machine() || is_of_target(timeline, it);
     Sessions {
-        blocker: blocker(timeline, window),
-        used: used(timeline, window),
-        pooler: poolers::fullest(timeline, window),
+        blocker: blocker(timeline, *window, is_own),
+        used: used(timeline, *window, is_own),
+        pooler: poolers::fullest(timeline, *window, is_own),
     }
 }
 
-fn blocker(timeline: &Timeline, window: Window) -> Option<Blocker> {
+/// Whether a process is of the target, or the process of a thread is.
+fn is_of_target(timeline: &Timeline, record: &EntityRecord) -> bool {
+    let process = match record.entity.kind {
+        EntityKind::Thread => record.parent.and_then(|it| timeline.entities.get(it)),
+        _ => Some(record),
+    };
+    process.is_some_and(|it| it.role == Role::Target)
+}
+
+fn blocker(
+    timeline: &Timeline,
+    window: Window,
+    is_own: impl Fn(&EntityRecord) -> bool,
+) -> Option<Blocker> {
     let mut seen: BTreeMap<EntityId, (f64, &'static Table)> = BTreeMap::new();
     for table in SESSIONS {
-        for session in timeline.entities.of_kind(table.entity) {
+        let sessions = timeline.entities.of_kind(table.entity);
+        for session in sessions.filter(|it| is_own(it)) {
             let Some(series) = timeline.series(&table.name, session.id, "blocked_by") else {
                 continue;
             };
@@ -90,10 +113,16 @@ fn blocker(timeline: &Timeline, window: Window) -> Option<Blocker> {
     })
 }
 
-fn used(timeline: &Timeline, window: Window) -> Option<Used> {
+fn used(
+    timeline: &Timeline,
+    window: Window,
+    is_own: impl Fn(&EntityRecord) -> bool,
+) -> Option<Used> {
     let servers = SERVERS.into_iter().flat_map(|table| {
         let processes = timeline.entities.of_kind(EntityKind::Process);
-        processes.map(move |server| (table, server.id))
+        let own = processes.filter(|it| is_own(it));
+        own.map(move |server| (table, server.id))
+            .collect::<Vec<_>>()
     });
     let all = servers.filter_map(|(table, server)| {
         let of = Of::new(timeline, &table.name, server, window);

@@ -25,6 +25,19 @@ export function binLane(table: BinTable, draft: LaneDraft): Lane | undefined {
   return lines.length === 0 ? undefined : completed(draft, bounds(table.edges), lines);
 }
 
+/** All series of some columns of a table, of those entities that `which` wants. */
+export function seriesOf(
+  table: BinTable,
+  columns: readonly string[],
+  which: (entity: number) => boolean = () => true,
+): Series[] {
+  return columns.flatMap((name) => {
+    const place = table.about.columns.findIndex((column) => column.name === name);
+    const all = [...(table.columns[place] ?? [])];
+    return all.flatMap(([entity, series]) => (which(entity) ? [series] : []));
+  });
+}
+
 /** Hatches what no line knows, says the whole in words, and whether anything moves. */
 export function completed(
   draft: Omit<Lane, "times" | "edges" | "lines" | "alternative">,

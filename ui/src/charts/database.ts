@@ -93,10 +93,15 @@ const LOCK = 3;
 
 /** The sessions as they were last seen in a window: those that another blocks first, then those in the
     oldest transactions. */
-export function sessions(recording: Recording, tables: Tables, window: Span): Session[] {
+export function sessions(
+  recording: Recording,
+  tables: Tables,
+  window: Span,
+  table = "session",
+): Session[] {
   const found = recording.page.entities.flatMap((entity, place): Session[] => {
     const last = (column: string) => {
-      const series = tables.series("session", place, column);
+      const series = tables.series(table, place, column);
       // Who was gone before the window began is not in it.
       const there = series !== undefined && series.known.to > window.from;
       return there ? lastIn(series, window) : undefined;
@@ -120,9 +125,10 @@ export function sessions(recording: Recording, tables: Tables, window: Span): Se
   return inOrder(byAge, (session) => Number(session.blockedBy !== ""), true);
 }
 
-/** A process of several of its name: `postgres 4711`. */
-function withNumber({ name, path }: PageEntity): string {
-  return `${name} ${path.match(/^pid:(\d+)/)?.[1] ?? path}`;
+/** A process or thread of several of its name: `postgres 4711`. */
+export function withNumber({ name, path }: PageEntity): string {
+  const [, process, thread] = path.match(/^pid:(\d+)(?:.*tid:(\d+)$)?/) ?? [];
+  return `${name} ${thread ?? process ?? path}`;
 }
 
 /** Who has a number in the recording. */

@@ -1,14 +1,14 @@
 // What each disk did, by the engine's arithmetic (crates/analysis/src/io.rs).
 
-import { duration, percent, perSecond, rate, traffic } from "../data/format";
+import { duration, rate } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import { type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
-import { binLane, completed } from "./binLane";
+import { completed } from "./binLane";
 import { binned, bounds } from "./bins";
 import { unseen } from "./gaps";
-import { type InOut, inOutLane } from "./inOut";
 import type { Lane } from "./lane";
+import { inOut, type LaneRecipe, recipeLanes } from "./laneRecipe";
 import type { TreeNode } from "./tree";
 
 /** A block device over a window; rates are per second. */
@@ -77,49 +77,23 @@ export function law({ operations, each, queue }: Disk): string | undefined {
 
 /** A disk's lanes. */
 export function diskLanes(recording: Recording, tables: Tables, place: number): Lane[] {
-  const table = tables.bins("disk");
-  if (table === undefined) return [];
-  const gaps = unseen(recording, "disk");
-  const series = (column: string) => tables.series("disk", place, column);
-  const about: InOut = {
-    table,
-    id: `disk-${place}`,
-    colour: "--io",
-    labels: ["read", "written"],
-    series,
-    unseen: gaps,
-  };
-  const one = (
-    id: string,
-    title: string,
-    [label, column]: readonly [string, string],
-    format: (value: number) => string,
-  ) =>
-    binLane(table, {
-      id: `disk-${place}-${id}`,
-      title,
-      lines: [
-        {
-          label,
-          colour: "--io",
-          fill: 0.35,
-          style: "area",
-          series: [series(column)],
-          factor: 1 / SECOND,
-        },
-      ],
-      format,
-      least: id === "busy" ? 1 : 0,
-      unseen: gaps,
-    });
-  return [
-    inOutLane(about, "Operations", ["reads", "writes"], perSecond),
-    inOutLane(about, "Traffic", ["read_bytes", "write_bytes"], traffic),
-    latencyLane(recording, tables, place),
-    one("queue", "In progress", ["mean", "queue_ns"], rate),
-    one("busy", "In use", ["of the time", "busy_ns"], percent),
-  ].filter((it) => it !== undefined);
+  const latency = latencyLane(recording, tables, place);
+  const [moved, busy] = [MOVED, BUSY].map((lanes) => {
+    const recipes = { table: "disk", colour: "--io", prefix: `disk-${place}-`, lanes };
+    return recipeLanes(recording, tables, recipes, (entity) => entity === place);
+  });
+  return [...(moved ?? []), ...(latency ? [latency] : []), ...(busy ?? [])];
 }
+
+const READ_WRITTEN = ["read", "written"] as const;
+const MOVED: readonly LaneRecipe[] = [
+  inOut("Operations", READ_WRITTEN, ["reads", "writes"]),
+  inOut("Traffic", READ_WRITTEN, ["read_bytes", "write_bytes"]),
+];
+const BUSY: readonly LaneRecipe[] = [
+  { id: "queue", title: "In progress", lines: [["mean", "queue_ns"]] },
+  { id: "busy", title: "In use", lines: [["of the time", "busy_ns"]] },
+];
 
 /** Mean time of an operation that ended in a bin; nothing where none did. */
 function latencyLane(recording: Recording, tables: Tables, place: number): Lane | undefined {

@@ -239,12 +239,12 @@ const TABLES: Readonly<Partial<Record<Declared["kind"], readonly string[]>>> = {
   ledger: ["ledger"],
   lifetime: ["ledger"],
   queued: ["thread_time"],
-  generator_wait: ["signal", "ledger"],
-  outside: ["signal", "ledger"],
+  generator_wait: [...requests.SIGNAL_TABLES, "ledger"],
+  outside: [...requests.SIGNAL_TABLES, "ledger"],
   lag: ["signal"],
-  account: ["signal", "ledger"],
-  requests: ["signal"],
-  completed: ["signal"],
+  account: [...requests.SIGNAL_TABLES, "ledger"],
+  requests: requests.SIGNAL_TABLES,
+  completed: requests.SIGNAL_TABLES,
   reported: ["signal"],
 };
 

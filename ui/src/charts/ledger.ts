@@ -54,6 +54,9 @@ export function classPaint(word: string): Paint {
   return paint ?? unheard(word).paint;
 }
 
+/** What a class is called in a bar; `undefined` of one that this page does not know. */
+export const classLabel = (word: string): string | undefined => CLASSES.get(word)?.label;
+
 /** A class that this page has a column of, in the order of the bar. */
 export interface LedgerColumn extends ClassAbout {
   readonly key: string;

@@ -1,14 +1,15 @@
 // The machine over time: CPU, steal, load, disks, network, memory.
 
-import { bytes, percent, perSecond, rate, traffic } from "../data/format";
+import { percent } from "../data/format";
 import type { Recording, Tables } from "../data/recording";
-import { growth, type Series } from "../data/series";
+import { growth } from "../data/series";
 import type { BinTable } from "../data/tables";
-import { binLane, completed, partOver } from "./binLane";
+import { completed, partOver, seriesOf } from "./binLane";
 import { bounds, summed } from "./bins";
 import { STATES } from "./cpuTime";
 import { unseen } from "./gaps";
 import type { Lane, LaneLine } from "./lane";
+import { type LaneRecipe, type LaneRecipes, recipeLanes } from "./laneRecipe";
 
 /** How a CPU's time is divided; idle is what is left. */
 const CPU_PARTS: readonly {
@@ -23,19 +24,6 @@ const CPU_PARTS: readonly {
   { label: "iowait", columns: ["iowait_ns"], colour: "--io", fill: 0.45 },
   { label: "steal", columns: ["steal_ns"], colour: "--steal", fill: 0.85 },
 ];
-
-/** All series of some columns of a table, of those entities that `which` wants. */
-export function seriesOf(
-  table: BinTable,
-  columns: readonly string[],
-  which: (entity: number) => boolean = () => true,
-): Series[] {
-  return columns.flatMap((name) => {
-    const place = table.about.columns.findIndex((column) => column.name === name);
-    const all = [...(table.columns[place] ?? [])];
-    return all.flatMap(([entity, series]) => (which(entity) ? [series] : []));
-  });
-}
 
 /** Whose column grew most over the recording; `undefined` where none has it. */
 export function busiest(table: BinTable, column: string): number | undefined {
@@ -85,33 +73,22 @@ export function cpuLanes(recording: Recording, tables: Tables): Lane[] {
 }
 
 /** Load average beside what it is an average of. */
-export function loadLane(recording: Recording, tables: Tables): Lane | undefined {
-  const table = tables.bins("load");
-  if (table === undefined) return undefined;
-  const line = (label: string, column: string) => ({ label, series: seriesOf(table, [column]) });
-  return binLane(table, {
-    id: "load",
-    title: "Load average and tasks",
-    lines: [
+export function loadLanes(recording: Recording, tables: Tables): Lane[] {
+  return recipeLanes(recording, tables, {
+    table: "load",
+    colour: "--cpu",
+    lanes: [
       {
-        ...line("running", "running"),
-        colour: "--cpu",
-        fill: 0.25,
-        style: "area",
-      },
-      { ...line("blocked", "blocked"), colour: "--io", fill: 0.5, style: "area" },
-      {
-        ...line("load average, 1 min", "load1_hundredths"),
-        factor: 0.01,
-        colour: "--ink",
-        fill: 0,
-        style: "line",
-        dash: [5, 3],
+        id: "load",
+        title: "Load average and tasks",
+        least: 1,
+        lines: [
+          ["running", "running"],
+          ["blocked", "blocked", "--io"],
+          ["load average, 1 min", "load1_hundredths", "--ink"],
+        ],
       },
     ],
-    format: rate,
-    least: 1,
-    unseen: unseen(recording, "load"),
   });
 }
 
@@ -119,195 +96,130 @@ export function loadLane(recording: Recording, tables: Tables): Lane | undefined
 export function diskLanes(recording: Recording, tables: Tables): Lane[] {
   const table = tables.bins("disk");
   const place = table && busiest(table, "busy_ns");
-  if (table === undefined || place === undefined) return [];
+  if (place === undefined) return [];
   const name = recording.entity(place)?.name ?? "disk";
-  const of = (...columns: string[]) => seriesOf(table, columns, (entity) => entity === place);
-  const gaps = unseen(recording, "disk", (what) => what === name);
-  const draft = { least: 0, unseen: gaps };
-  const pair = (read: string, write: string) => [
-    { label: "read", colour: "--io", fill: 0.3, style: "area" as const, series: of(read) },
-    {
-      label: "written",
-      colour: "--io",
-      fill: 0,
-      style: "line" as const,
-      dash: [4, 2],
-      series: of(write),
-    },
-  ];
-  const lanes = [
-    binLane(table, {
-      ...draft,
-      id: "disk-busy",
-      title: `Disk ${name} in use`,
-      least: 1,
-      format: percent,
-      lines: [
-        {
-          label: "of the time",
-          colour: "--io",
-          fill: 0.3,
-          style: "area",
-          series: of("busy_ns"),
-          factor: 1e-9,
-        },
-      ],
-    }),
-    binLane(table, {
-      ...draft,
-      id: "disk-queue",
-      title: `Disk ${name}, operations in progress`,
-      least: 1,
-      format: rate,
-      lines: [
-        {
-          label: "mean",
-          colour: "--io",
-          fill: 0.3,
-          style: "area",
-          series: of("queue_ns"),
-          factor: 1e-9,
-        },
-      ],
-    }),
-    binLane(table, {
-      ...draft,
-      id: "disk-bytes",
-      title: `Disk ${name}, traffic`,
-      format: traffic,
-      lines: pair("read_bytes", "write_bytes"),
-    }),
-    binLane(table, {
-      ...draft,
-      id: "disk-operations",
-      title: `Disk ${name}, operations`,
-      format: perSecond,
-      lines: [
-        ...pair("reads", "writes"),
-        {
-          label: "flushes",
-          colour: "--ink",
-          fill: 0,
-          style: "line",
-          dash: [1, 3],
-          series: of("flushes"),
-        },
-      ],
-    }),
-  ];
-  return lanes.filter((lane) => lane !== undefined);
+  const disk = `Disk ${name}`;
+  const recipes: LaneRecipes = {
+    table: "disk",
+    colour: "--io",
+    lanes: [
+      { id: "disk-busy", title: `${disk} in use`, lines: [["of the time", "busy_ns"]] },
+      {
+        id: "disk-queue",
+        title: `${disk}, operations in progress`,
+        least: 1,
+        lines: [["mean", "queue_ns"]],
+      },
+      {
+        id: "disk-bytes",
+        title: `${disk}, traffic`,
+        lines: [
+          ["read", "read_bytes"],
+          ["written", "write_bytes"],
+        ],
+      },
+      {
+        id: "disk-operations",
+        title: `${disk}, operations`,
+        lines: [
+          ["read", "reads"],
+          ["written", "writes"],
+          ["flushes", "flushes", "--ink"],
+        ],
+      },
+    ],
+  };
+  const isIt = (entity: number) => entity === place;
+  return recipeLanes(recording, tables, recipes, isIt, (what) => what === name);
 }
+
+const NETWORK = { table: "network", colour: "--network" };
 
 /** Bytes of all interfaces but the loopback, of the loopback, and segments sent again. */
 export function networkLanes(recording: Recording, tables: Tables): Lane[] {
-  const table = tables.bins("network");
-  const tcp = tables.bins("tcp");
-  const lanes: (Lane | undefined)[] = [];
-  for (const loopback of [false, true]) {
-    if (table === undefined) break;
-    const which = (entity: number) => (recording.entity(entity)?.name === "lo") === loopback;
-    const line = (label: string, column: string, dashed: boolean) => ({
-      label,
-      colour: "--network",
-      fill: dashed ? 0 : 0.3,
-      style: dashed ? ("line" as const) : ("area" as const),
-      ...(dashed && { dash: [4, 2] }),
-      series: seriesOf(table, [column], which),
-    });
-    lanes.push(
-      binLane(table, {
-        id: loopback ? "loopback" : "network",
-        title: loopback ? "Loopback" : "Network, all interfaces",
-        format: traffic,
-        least: 0,
-        lines: [line("received", "rx_bytes", false), line("sent", "tx_bytes", true)].slice(
-          0,
-          // What the loopback sends it receives.
-          loopback ? 1 : 2,
-        ),
-        unseen: unseen(recording, "network", () => false),
-      }),
+  const lane = (loopback: boolean, recipe: LaneRecipe) =>
+    recipeLanes(
+      recording,
+      tables,
+      { ...NETWORK, lanes: [recipe] },
+      (entity) => (recording.entity(entity)?.name === "lo") === loopback,
+      () => false,
     );
-  }
-  if (tcp !== undefined) {
-    lanes.push(
-      binLane(tcp, {
-        id: "retransmits",
-        title: "TCP segments sent again",
-        format: perSecond,
-        least: 1,
-        lines: [
-          {
-            label: "of all connections",
-            colour: "--network",
-            fill: 0.5,
-            style: "area",
-            series: seriesOf(tcp, ["retransmitted_segments"]),
-          },
-        ],
-        unseen: unseen(recording, "tcp"),
-      }),
-    );
-  }
-  return lanes.filter((lane) => lane !== undefined);
+  return [
+    ...lane(false, {
+      id: "network",
+      title: "Network, all interfaces",
+      lines: [
+        ["received", "rx_bytes"],
+        ["sent", "tx_bytes"],
+      ],
+    }),
+    // What the loopback sends it receives.
+    ...lane(true, { id: "loopback", title: "Loopback", lines: [["received", "rx_bytes"]] }),
+    ...recipeLanes(recording, tables, TCP),
+  ];
 }
+
+const TCP: LaneRecipes = {
+  table: "tcp",
+  colour: "--network",
+  lanes: [
+    {
+      id: "retransmits",
+      title: "TCP segments sent again",
+      least: 1,
+      lines: [["of all connections", "retransmitted_segments"]],
+    },
+  ],
+};
 
 /** What is free, what waits to be written, and what moves. */
 export function memoryLanes(recording: Recording, tables: Tables): Lane[] {
-  const memory = tables.bins("memory");
-  const paging = tables.bins("paging");
-  const lanes: (Lane | undefined)[] = [];
-  const line = (table: BinTable, label: string, column: string, look: Look) => ({
-    label,
+  return MEMORY.flatMap((recipes) => recipeLanes(recording, tables, recipes));
+}
+
+const MEMORY: readonly LaneRecipes[] = [
+  {
+    table: "memory",
     colour: "--memory",
-    ...LOOKS[look],
-    series: seriesOf(table, [column]),
-  });
-  if (memory !== undefined) {
-    const draft = { format: bytes, least: 0, binary: true, unseen: unseen(recording, "memory") };
-    lanes.push(
-      binLane(memory, {
-        ...draft,
+    lanes: [
+      {
         id: "memory-available",
         title: "Memory available",
-        lines: [line(memory, "available", "available_bytes", "area")],
-      }),
-      binLane(memory, {
-        ...draft,
+        lines: [["available", "available_bytes"]],
+      },
+      {
         id: "memory-dirty",
         title: "Memory to be written",
         lines: [
-          line(memory, "dirty", "dirty_bytes", "area"),
-          line(memory, "writeback", "writeback_bytes", "dashed"),
+          ["dirty", "dirty_bytes"],
+          ["writeback", "writeback_bytes"],
         ],
-      }),
-    );
-  }
-  if (paging !== undefined) {
-    const draft = { format: perSecond, least: 1, unseen: unseen(recording, "paging") };
-    lanes.push(
-      binLane(paging, {
-        ...draft,
+      },
+    ],
+  },
+  {
+    table: "paging",
+    colour: "--memory",
+    lanes: [
+      {
         id: "refaults",
         title: "Pages dropped and needed again",
+        least: 1,
         lines: [
-          line(paging, "of files", "refault_file", "area"),
-          line(paging, "of programs", "refault_anon", "dashed"),
+          ["of files", "refault_file"],
+          ["of programs", "refault_anon"],
         ],
-      }),
-      binLane(paging, {
-        ...draft,
+      },
+      {
         id: "swap",
         title: "Swap, pages",
-        lines: [line(paging, "in", "swap_in", "area"), line(paging, "out", "swap_out", "dashed")],
-      }),
-    );
-  }
-  return lanes.filter((lane) => lane !== undefined);
-}
-
-type Look = "area" | "dashed";
-const LOOKS = {
-  area: { fill: 0.3, style: "area" },
-  dashed: { fill: 0, style: "line", dash: [4, 2] },
-} as const;
+        least: 1,
+        lines: [
+          ["in", "swap_in"],
+          ["out", "swap_out"],
+        ],
+      },
+    ],
+  },
+];

@@ -5,10 +5,11 @@ import { measured } from "../data/measure";
 import type { Recording, Tables } from "../data/recording";
 import type { Span } from "../data/units";
 import { PAGE_BYTES } from "../data/units";
-import { binLane } from "./binLane";
+import { binLane, seriesOf } from "./binLane";
 import { type Figure, type FigureDraft, figures } from "./figures";
 import { unseen } from "./gaps";
 import type { Lane } from "./lane";
+import { type LaneRecipes, recipeLanes } from "./laneRecipe";
 import { type Mark, type PartAbout, type Whole, whole } from "./parts";
 
 /** Memory over a window. */
@@ -39,66 +40,61 @@ export function memory(recording: Recording, tables: Tables, window: Span): Memo
 
 /** The machine's memory over time. */
 export function memoryLanes(recording: Recording, tables: Tables): Lane[] {
-  const place = recording.page.entities.findIndex((entity) => entity.kind === "machine");
-  const [held, moved] = [tables.bins("memory"), tables.bins("paging")];
-  const of = (table: string) => (column: string) => tables.series(table, place, column);
-  const [memory, paging] = [of("memory"), of("paging")];
+  const table = tables.bins("memory");
   const area = (label: string, colour: string, fill: number, ...columns: readonly string[]) => ({
     label,
     colour,
     fill,
     style: "area" as const,
-    series: columns.map((column) => memory(`${column}_bytes`)),
+    series: table
+      ? seriesOf(
+          table,
+          columns.map((column) => `${column}_bytes`),
+        )
+      : [],
   });
-  const line = (label: string, column: string, dash?: readonly number[]) => ({
-    label,
-    colour: "--memory",
-    fill: dash === undefined ? 0.35 : 0,
-    style: dash === undefined ? ("area" as const) : ("steps" as const),
-    ...(dash && { dash }),
-    series: [paging(column)],
-  });
-  const lanes = [
-    held &&
-      binLane(held, {
-        id: "memory-use",
-        title: "Memory by use",
-        stacked: true,
-        lines: [
-          area("programs", "--memory", 0.9, "anonymous"),
-          area("kernel", "--irq", 0.9, "unreclaimable", "reclaimable"),
-          area("page cache, shared", "--network", 0.6, "cached", "buffers"),
-          area("free", "--idle", 1, "free"),
-        ],
-        format: bytes,
-        least: 0,
-        binary: true,
-        unseen: unseen(recording, "memory"),
-      }),
-    moved &&
-      binLane(moved, {
-        id: "memory-reclaim",
-        title: "Memory made free",
-        lines: [
-          { ...line("by who needed it", "steal_direct"), factor: PAGE_BYTES },
-          { ...line("by kswapd", "steal_kswapd", [4, 2]), factor: PAGE_BYTES },
-        ],
-        format: traffic,
-        least: 0,
-        unseen: unseen(recording, "paging"),
-      }),
-    moved &&
-      binLane(moved, {
-        id: "memory-faults",
-        title: "Page faults with I/O",
-        lines: [line("major", "major_faults")],
-        format: perSecond,
-        least: 1,
-        unseen: unseen(recording, "paging"),
-      }),
-  ];
-  return lanes.filter((lane) => lane !== undefined);
+  const use =
+    table &&
+    binLane(table, {
+      id: "memory-use",
+      title: "Memory by use",
+      stacked: true,
+      lines: [
+        area("programs", "--memory", 0.9, "anonymous"),
+        area("kernel", "--irq", 0.9, "unreclaimable", "reclaimable"),
+        area("page cache, shared", "--network", 0.6, "cached", "buffers"),
+        area("free", "--idle", 1, "free"),
+      ],
+      format: bytes,
+      least: 0,
+      binary: true,
+      unseen: unseen(recording, "memory"),
+    });
+  return [...(use ? [use] : []), ...recipeLanes(recording, tables, RECLAIM)];
 }
+
+const RECLAIM: LaneRecipes = {
+  table: "paging",
+  colour: "--memory",
+  lanes: [
+    {
+      id: "memory-reclaim",
+      title: "Memory made free",
+      factor: PAGE_BYTES,
+      format: traffic,
+      lines: [
+        ["by who needed it", "steal_direct"],
+        ["by kswapd", "steal_kswapd"],
+      ],
+    },
+    {
+      id: "memory-faults",
+      title: "Page faults with I/O",
+      least: 1,
+      lines: [["major", "major_faults"]],
+    },
+  ],
+};
 
 /** The parts that meminfo reports, and what is left; they add up to what there is. */
 function used(mean: (column: string) => number | undefined): Whole | undefined {

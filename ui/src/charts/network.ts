@@ -1,6 +1,6 @@
 // Interfaces, TCP as a whole, arrivals by CPU, and connections by who holds them and with whom.
 
-import { integer, perSecond, traffic } from "../data/format";
+import { integer, perSecond } from "../data/format";
 import { measured, ratio, sumOf } from "../data/measure";
 import type { PageEntity, Role } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
@@ -8,9 +8,8 @@ import { sumOver } from "../data/series";
 import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
 import { ofKind } from "./entitySets";
 import { type Figure, type FigureDraft, figures } from "./figures";
-import { unseen } from "./gaps";
-import { type InOut, inOutLane } from "./inOut";
 import type { Lane } from "./lane";
+import { inOut, type LaneRecipes, recipeLanes } from "./laneRecipe";
 import type { TreeNode } from "./tree";
 
 /** An interface over a window; rates are per second. */
@@ -51,22 +50,20 @@ export function interfaces(
 
 /** An interface's lanes. */
 export function interfaceLanes(recording: Recording, tables: Tables, place: number): Lane[] {
-  const table = tables.bins("network");
-  if (table === undefined) return [];
-  const about: InOut = {
-    table,
-    id: `interface-${place}`,
-    colour: "--network",
-    labels: ["received", "sent"],
-    series: (column) => tables.series("network", place, column),
-    unseen: unseen(recording, "network"),
-  };
-  return [
-    inOutLane(about, "Traffic", ["rx_bytes", "tx_bytes"], traffic),
-    inOutLane(about, "Packets", ["rx_packets", "tx_packets"], perSecond),
-    inOutLane(about, "Dropped", ["rx_drops", "tx_drops"], perSecond),
-  ].filter((it) => it !== undefined);
+  const recipes = { ...INTERFACE, prefix: `interface-${place}-` };
+  return recipeLanes(recording, tables, recipes, (entity) => entity === place);
 }
+
+const RECEIVED_SENT = ["received", "sent"] as const;
+const INTERFACE: LaneRecipes = {
+  table: "network",
+  colour: "--network",
+  lanes: [
+    inOut("Traffic", RECEIVED_SENT, ["rx_bytes", "tx_bytes"]),
+    inOut("Packets", RECEIVED_SENT, ["rx_packets", "tx_packets"]),
+    inOut("Dropped", RECEIVED_SENT, ["rx_drops", "tx_drops"]),
+  ],
+};
 
 function counted(label: string, ...columns: readonly string[]): FigureDraft {
   return { columns, label, of: "rate", format: perSecond };

@@ -18,8 +18,12 @@ describe.each(FIXTURES)("%s", (name) => {
           tolerance,
         );
       };
-      same("throughput", window.throughput, 1e-6 * (window.throughput ?? 0));
-      same("latency", window.latency_ns, 1e-6 * (window.latency_ns ?? 0));
+      // What only the kernel counted has a lane and a table of its own (requestTimes.ts).
+      if (recording.table("signal") === undefined) expect(numbers.has("throughput")).toBe(false);
+      else {
+        same("throughput", window.throughput, 1e-6 * (window.throughput ?? 0));
+        same("latency", window.latency_ns, 1e-6 * (window.latency_ns ?? 0));
+      }
       // Pages keep times in whole microseconds.
       const length = span.to - span.from;
       for (const { kind, column, share } of window.pressure) {

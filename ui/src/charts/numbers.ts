@@ -6,9 +6,8 @@ import type { Recording, Tables } from "../data/recording";
 import { growth, rateOver, type Series } from "../data/series";
 import { comparable, intervals, mean } from "../data/signal";
 import { intersection, length, type Span } from "../data/units";
-import { partOver } from "./binLane";
+import { partOver, seriesOf } from "./binLane";
 import { BUSY, STATES } from "./cpuTime";
-import { seriesOf } from "./machine";
 import { pressed } from "./pressure";
 
 /** One number of a window. */

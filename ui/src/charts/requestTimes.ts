@@ -3,14 +3,14 @@
 
 import { duration, integer, percent, rate } from "../data/format";
 import type { Recording, Tables } from "../data/recording";
-import { binCount, type Edges, edgeOf, growth, type Series, valueAt } from "../data/series";
+import { binAt, binCount, type Edges, edgeOf, growth, type Series, valueAt } from "../data/series";
+import type { Interval } from "../data/signal";
 import type { BinTable } from "../data/tables";
 import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
-import { binLane, completed } from "./binLane";
+import { binLane, completed, seriesOf } from "./binLane";
 import { bounds as allBounds, without } from "./bins";
 import { unseen } from "./gaps";
 import type { Lane, LaneHeat } from "./lane";
-import { seriesOf } from "./machine";
 
 /** The tables of them, with whose sockets they are of; the first that is there is drawn. */
 const SIDES = [
@@ -94,6 +94,33 @@ function timesOf(table: BinTable): (window: Span) => Times {
       })),
     };
   };
+}
+
+/** Where a series is known is said to this, ns. */
+const MICROSECOND = 1e3;
+
+const counted = new WeakMap<BinTable, readonly Interval[]>();
+
+/** What a workload that says nothing would have said of each second, as the engine has it: from the sockets of the
+    generator, else of the target. */
+export function countedIntervals(tables: Tables): readonly Interval[] {
+  const table = tables.bins("call_times") ?? tables.bins("request_times");
+  if (table === undefined) return [];
+  const known = counted.get(table);
+  if (known !== undefined) return known;
+  const times = timesOf(table);
+  // The engine's seconds begin where the first request was counted; that is an edge.
+  const since = seriesOf(table, ["requests"]).map(({ known }) => known.from);
+  const first = since.length > 0 ? binAt(table.edges, Math.min(...since) + MICROSECOND) : 0;
+  const seconds = bySecond(table.edges, first);
+  const all = [...seconds.slice(1)].map((to, place): Interval => {
+    const span = { from: seconds[place] ?? 0, to };
+    const { requests, mean } = times(span);
+    const throughput = requests / (length(span) / SECOND);
+    return { ...span, throughput, latency: mean, lag: Number.NaN, failed: 0 };
+  });
+  counted.set(table, all);
+  return all;
 }
 
 /** Of how many the longest are left to themselves (crates/analysis/src/quantiles.rs). */
@@ -287,9 +314,9 @@ function timesLane(
 }
 
 /** Edges at least a second apart: a quantile of a tenth of one would be chance. */
-function bySecond(edges: Edges): Float64Array {
-  const chosen = [edgeOf(edges, 0)];
-  for (let bin = 1; bin <= binCount(edges); bin++) {
+function bySecond(edges: Edges, first = 0): Float64Array {
+  const chosen = [edgeOf(edges, first)];
+  for (let bin = first + 1; bin <= binCount(edges); bin++) {
     const at = edgeOf(edges, bin);
     if (at - (chosen[chosen.length - 1] ?? 0) >= SECOND * (1 - 1e-6)) chosen.push(at);
   }

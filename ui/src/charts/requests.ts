@@ -8,6 +8,10 @@ import { WAIT_CLASSES } from "../data/waitClasses.gen";
 import { meant } from "./entitySets";
 import { type Amount, added, perRequest, rest, throughout } from "./quantity";
 import type { Asked } from "./recipe";
+import { countedIntervals, REQUEST_TABLES } from "./requestTimes";
+
+/** The tables that say how many requests there were, and how long they took. */
+export const SIGNAL_TABLES: readonly string[] = ["signal", ...REQUEST_TABLES];
 
 /** What the target's threads spend inside of requests. */
 const INSIDE: readonly LedgerClass[] = WAIT_CLASSES.filter(
@@ -15,7 +19,8 @@ const INSIDE: readonly LedgerClass[] = WAIT_CLASSES.filter(
 ).map(([word]) => word);
 
 export function signalOf({ tables }: Asked): readonly Interval[] {
-  return intervals(tables.rows("signal"));
+  const said = intervals(tables.rows("signal"));
+  return said.length > 0 ? said : countedIntervals(tables);
 }
 
 /** Whether shares are of the time of requests; else they are of the busy time of the serving threads. */

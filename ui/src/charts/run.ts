@@ -34,7 +34,10 @@ export function spanWords(span: Span, step: number): string {
 
 /** The same as the terminal says it: `1 s to 29.6 s`. */
 export function windowWords({ from, to }: Span): string {
-  const words = (at: number) =>
-    Math.abs(at / 1e9 - Math.round(at / 1e9)) < 0.05 ? instant(at, 1e9) : instant(at, 1e8);
-  return `${words(from)} to ${words(to)}`;
+  return `${instantWords(from)} to ${instantWords(to)}`;
+}
+
+/** An instant with a decimal where it has one. */
+export function instantWords(at: number): string {
+  return instant(at, Math.abs(at / 1e9 - Math.round(at / 1e9)) < 0.05 ? 1e9 : 1e8);
 }

@@ -30,7 +30,7 @@ const numbers = { factor: 1, least: 0, binary: false };
 /** Tables whose nanoseconds are CPU time of several threads together. */
 const CPU_TIME = new Set(["process", "cgroup_cpu"]);
 /** Tables whose bytes are in memory; all others are on disks and networks. */
-const MEMORY = new Set(["memory", "cgroup_memory", "process"]);
+const MEMORY = new Set(["memory", "cgroup_memory", "process", "redis", "jvm"]);
 
 /** `several`: whether times of several add up in one number, so that it may exceed its interval. */
 export function scaleOf(table: string, column: PageColumn, several = false): Scale {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Drawing, drawn, golden } from "../../tests/drawn";
+import { type Drawing, type DrawnColumn, drawn, golden } from "../../tests/drawn";
 import { FIXTURES, fixture } from "../../tests/fixture";
 import type { Report } from "../data/page.gen";
 import type { Lane } from "./lane";
@@ -9,7 +9,11 @@ const SECOND = 1e9;
 const EDGES = Array.from({ length: 11 }, (_, index) => index * SECOND);
 const NONE = Number.NaN;
 
-const counters = (...names: string[]) => names.map((name) => ({ name }));
+/** Counters with the unit that their names have. */
+const counters = (...names: string[]): DrawnColumn[] =>
+  names.map((name) => ({ name, unit: unitOf(name) }));
+const unitOf = (name: string) =>
+  name.endsWith("_ns") ? "nanoseconds" : name.endsWith("_bytes") ? "bytes" : "count";
 
 async function lanes(drawing: Partial<Drawing>): Promise<Map<string, Lane>> {
   const recording = await drawn({ edges: EDGES, tables: [], ...drawing });
@@ -273,7 +277,7 @@ describe("the machine", () => {
   });
 
   it("folds memory that stands still, at any height", async () => {
-    const available = { name: "available_bytes", kind: "gauge" } as const;
+    const available = { name: "available_bytes", kind: "gauge", unit: "bytes" } as const;
     const all = await lanes({
       entities: [MACHINE],
       tables: [

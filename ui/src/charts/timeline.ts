@@ -6,7 +6,7 @@ import type { Phase, PhaseKind, Report } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import { intersection, length, type Span } from "../data/units";
 import type { Lane } from "./lane";
-import { cpuLanes, diskLanes, loadLane, memoryLanes, networkLanes } from "./machine";
+import { cpuLanes, diskLanes, loadLanes, memoryLanes, networkLanes } from "./machine";
 import { pressureLanes } from "./pressure";
 import { REQUEST_TABLES, requestLanes } from "./requestTimes";
 import { workloadLanes } from "./workload";
@@ -32,7 +32,6 @@ export const TABLES = [
 
 /** All lanes, in the order of reading. */
 export function timeline(recording: Recording, tables: Tables): Lane[] {
-  const load = loadLane(recording, tables);
   const [throughput, ...latency] = workloadLanes(recording, tables);
   const requests = requestLanes(recording, tables, throughput !== undefined);
   const pressure = pressureLanes(recording, tables);
@@ -43,7 +42,7 @@ export function timeline(recording: Recording, tables: Tables): Lane[] {
     ...(throughput === undefined ? [] : [throughput]),
     ...answers,
     ...cpuLanes(recording, tables),
-    ...(load === undefined ? [] : [load]),
+    ...loadLanes(recording, tables),
     ...diskLanes(recording, tables),
     ...networkLanes(recording, tables),
     ...memoryLanes(recording, tables),

@@ -6,6 +6,7 @@ import {
   facts,
   lastWord,
   meaning,
+  named,
   noPressure,
   notes,
   outcome,
@@ -49,6 +50,17 @@ describe("the headline", () => {
     expect(meaning({ ...exact, evidence: [low], share_interval: null })).toBe(
       "the kernel's exact account: it stays below the threshold, and nothing is evidence against it",
     );
+  });
+
+  it("says when it was first named, where that was asked for", () => {
+    const report = golden("cpu-quota");
+    expect(named({ ...report, named_after_ns: 3e9 })).toEqual([
+      "named after 3 s, and from then on",
+    ]);
+    expect(named({ ...report, named_after_ns: 1.5e9 })).toEqual([
+      "named after 1.5 s, and from then on",
+    ]);
+    expect(named({ ...report, named_after_ns: null })).toEqual([]);
   });
 
   it("does not say its share again", () => {

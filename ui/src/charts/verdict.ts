@@ -6,12 +6,14 @@ import type {
   Confidence,
   Finding,
   GoalReport,
+  Quantile,
   Remedy,
   Report,
   Resource,
   Signal,
   StallKind,
 } from "../data/page.gen";
+import { instantWords } from "./run";
 
 /** What the word of a finding is bound to. */
 export function meaning(finding: Finding): string {
@@ -57,6 +59,12 @@ export function shareOf({ share, share_interval: interval, sentence }: Finding):
     ...(sentence.includes(value) ? [] : [`put down to it ${value}`]),
     ...(low === high ? [] : [`95 % interval ${low} to ${high}`]),
   ];
+}
+
+/** When the headline was first named, and stayed: `named after 3 s, and from then on`; nothing where that was not asked
+    for, or nothing is named. */
+export function named({ named_after_ns: after }: Report): string[] {
+  return typeof after === "number" ? [`named after ${instantWords(after)}, and from then on`] : [];
 }
 
 /** What a change would bring: `about 114,000 tps`, `+50 %`; of a fixed rate, by how much the response time would
@@ -154,15 +162,20 @@ function latencyFact(latency: Signal, report: Report): Fact {
   return { name, value: duration(latency.mean), unit: "mean", note };
 }
 
+/** `12.5 ms`, or that it is no less. */
+export function quantileWords({ value, at_least }: Quantile): string {
+  return `${at_least ? "at least " : ""}${duration(value)}`;
+}
+
 /** Quantiles of the latency, lowest first, and of how many operations; nothing where there are none. */
 export function quantiles(report: Report): {
   all: { readonly name: string; readonly value: string }[];
   of: string;
 } {
   const latency = report.signals.find((it) => it.name === "latency");
-  const all = (latency?.quantiles ?? []).map(({ q, value, at_least }) => ({
-    name: quantileName(q),
-    value: at_least ? `at least ${duration(value)}` : duration(value),
+  const all = (latency?.quantiles ?? []).map((quantile) => ({
+    name: quantileName(quantile.q),
+    value: quantileWords(quantile),
   }));
   const sampled = latency?.quantiles[0]?.sampled;
   return { all, of: typeof sampled === "number" ? `of ${integer(sampled)} sampled` : "" };

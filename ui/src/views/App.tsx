@@ -8,7 +8,8 @@ import { Followed } from "./Followed";
 import { Header } from "./Header";
 import { Readable } from "./Readable";
 import { SelectedBar } from "./SelectedBar";
-import { SECTIONS } from "./sections";
+import type { Section } from "./section";
+import { sectionsOf } from "./sections";
 import { useJudgement } from "./served";
 import { type State, StateContext } from "./state";
 import { Verdict } from "./Verdict";
@@ -29,6 +30,7 @@ export function App({ recording }: { recording: Recording }) {
     }),
     [recording, selected, judgement, axis],
   );
+  const sections = sectionsOf(recording);
   useEffect(() => {
     // What the address names was not there yet when the browser looked for it.
     if (location.hash.length > 1) location.replace(location.hash);
@@ -38,18 +40,24 @@ export function App({ recording }: { recording: Recording }) {
       <div class="page">
         <Header />
         <main>
+          {sections.filter(({ first }) => first).map(whole)}
           <Followed view={Verdict} />
-          {SECTIONS.map(({ id, title, view }) => (
-            <section key={id} id={id} aria-labelledby={`${id}-title`}>
-              <h2 id={`${id}-title`}>{title}</h2>
-              <Readable>
-                <Followed view={view} />
-              </Readable>
-            </section>
-          ))}
+          {sections.filter(({ first }) => !first).map(whole)}
         </main>
         <SelectedBar />
       </div>
     </StateContext.Provider>
+  );
+}
+
+/** A section with its heading. */
+function whole({ id, title, view }: Section) {
+  return (
+    <section key={id} id={id} aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>{title}</h2>
+      <Readable>
+        <Followed view={view} />
+      </Readable>
+    </section>
   );
 }

@@ -12,19 +12,15 @@ const MOST = 30;
 
 export function Database() {
   const { recording, window } = usePage();
-  const tables = useTables("database", "session");
-  const seen = useMemo(() => {
-    if (tables === undefined) return undefined;
-    return {
-      servers: databases(recording, tables, window),
-      sessions: sessions(recording, tables, window),
-    };
-  }, [recording, tables, window]);
-  if (seen === undefined) return <p class="muted">Reading PostgreSQL's counters…</p>;
-  const listed = seen.sessions.slice(0, MOST);
+  const tables = useTables("database");
+  const servers = useMemo(
+    () => tables && databases(recording, tables, window),
+    [recording, tables, window],
+  );
+  if (servers === undefined) return <p class="muted">Reading PostgreSQL's counters…</p>;
   return (
     <>
-      {seen.servers.map(({ name, figures, hit }) => (
+      {servers.map(({ name, figures, hit }) => (
         <div key={name}>
           {hit !== undefined && (
             <p class="summary">{percent(hit)} of the blocks were found in shared buffers.</p>
@@ -32,34 +28,44 @@ export function Database() {
           <FigureTable caption={name} figures={figures} />
         </div>
       ))}
-      {listed.length > 0 && (
-        <details>
-          <summary>{integer(seen.sessions.length)} sessions, as last seen in the window</summary>
-          <NumberTable
-            caption="Sessions as last seen in the window"
-            titles={[
-              ["Session"],
-              ["State"],
-              ["Waits for"],
-              ["Blocked by"],
-              ["In a transaction for", "number"],
-            ]}
-          >
-            {listed.map((session) => (
-              <tr key={session.name}>
-                <th scope="row">{session.name}</th>
-                <td>{session.state}</td>
-                <td>{session.waits}</td>
-                <td>{session.blockedBy}</td>
-                <td class="number">{session.age === undefined ? "" : duration(session.age)}</td>
-              </tr>
-            ))}
-          </NumberTable>
-          {seen.sessions.length > MOST && (
-            <p class="muted">{integer(seen.sessions.length - MOST)} more.</p>
-          )}
-        </details>
-      )}
+      <Sessions table="session" />
     </>
+  );
+}
+
+/** The sessions of a server, on demand. */
+export function Sessions({ table }: { readonly table: string }) {
+  const { recording, window } = usePage();
+  const tables = useTables(table);
+  const all = useMemo(
+    () => (tables ? sessions(recording, tables, window, table) : []),
+    [recording, tables, window, table],
+  );
+  if (all.length === 0) return null;
+  return (
+    <details>
+      <summary>{integer(all.length)} sessions, as last seen in the window</summary>
+      <NumberTable
+        caption="Sessions as last seen in the window"
+        titles={[
+          ["Session"],
+          ["State"],
+          ["Waits for"],
+          ["Blocked by"],
+          ["In a transaction for", "number"],
+        ]}
+      >
+        {all.slice(0, MOST).map((session) => (
+          <tr key={session.name}>
+            <th scope="row">{session.name}</th>
+            <td>{session.state}</td>
+            <td>{session.waits}</td>
+            <td>{session.blockedBy}</td>
+            <td class="number">{session.age === undefined ? "" : duration(session.age)}</td>
+          </tr>
+        ))}
+      </NumberTable>
+      {all.length > MOST && <p class="muted">{integer(all.length - MOST)} more.</p>}
+    </details>
   );
 }

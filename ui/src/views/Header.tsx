@@ -1,7 +1,7 @@
 // The head of the page: what was run, the way to each part, light or dark.
 
 import { runLine } from "../charts/run";
-import { SECTIONS } from "./sections";
+import { sectionsOf } from "./sections";
 import { usePage } from "./state";
 import { THEMES, useTheme } from "./theme";
 import "./Header.css";
@@ -19,7 +19,7 @@ export function Header() {
         </a>
         <nav aria-label="Parts of the page">
           <ul>
-            {SECTIONS.map(({ id, title }) => (
+            {sectionsOf(recording).map(({ id, title }) => (
               <li key={id}>
                 <a href={`#${id}`}>{title}</a>
               </li>

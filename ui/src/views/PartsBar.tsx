@@ -105,12 +105,14 @@ export function PartsList({
   whole,
   format,
   quantity,
+  helpTitle = "What it is",
   children,
 }: {
   readonly whole: Whole;
   readonly format: (value: number) => string;
   /** What `format` writes: `Time`. */
   readonly quantity: string;
+  readonly helpTitle?: string;
   readonly children?: ComponentChildren;
 }) {
   return (
@@ -122,7 +124,7 @@ export function PartsList({
           ["Share", "number"],
           [quantity, "number"],
           ["Known"],
-          ["What it is", "help"],
+          [helpTitle, "help"],
         ]}
       >
         {whole.parts.map((part) => (

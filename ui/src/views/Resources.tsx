@@ -13,12 +13,14 @@ import { Network } from "./Network";
 import { Readable } from "./Readable";
 import "./Resources.css";
 import { Scraped } from "./Scraped";
+import { SERVER_PARTS } from "./Servers";
 import type { Section } from "./section";
 import { usePage } from "./state";
 
 export const RESOURCES: Section = { id: "resources", title: "Resources", view: Resources };
 
 function Resources() {
+  const { recording } = usePage();
   return (
     <div class="resources">
       <Part id="cpus" title="CPUs" table="cpu" view={Cpus} />
@@ -28,6 +30,12 @@ function Resources() {
       <Part id="groups" title="Control groups" table="cgroup_cpu" view={Groups} />
       <Part id="filesystems" title="Filesystems" table="filesystem" view={Filesystems} />
       <Part id="postgres" title="PostgreSQL" table="database" view={Database} />
+      {SERVER_PARTS.filter(
+        // Nobody misses them where nobody asked for them.
+        ({ table }) => recording.table(table) || absent(recording, table),
+      ).map(({ table, title, view }) => (
+        <Part key={table} id={table} title={title} table={table} view={view} />
+      ))}
       <Part id="scraped" title="Prometheus endpoint" table="scraped" view={Scraped} />
     </div>
   );

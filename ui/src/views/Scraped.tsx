@@ -29,9 +29,9 @@ export function Scraped() {
       <p class="summary muted">
         The series that vary most in proportion to their mean; counters per second, each in the unit
         that its name gives.
-        {others > 0 && ` ${integer(others)} more changed:`}{" "}
-        <a href="#explore?chart=scraped.counter_millionths">counters</a> and{" "}
-        <a href="#explore?chart=scraped.gauge_millionths">gauges</a> one by one.
+        {others > 0 && ` ${integer(others)} more changed.`} One by one:{" "}
+        <a href="#explore?chart=scraped.counter_millionths">counters</a>,{" "}
+        <a href="#explore?chart=scraped.gauge_millionths">gauges</a>.
       </p>
       <LaneChart lanes={lanes} label="the endpoint's series" />
     </>

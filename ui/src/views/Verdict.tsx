@@ -6,6 +6,7 @@ import {
   facts,
   lastWord,
   meaning,
+  named,
   noPressure,
   notes,
   outcome,
@@ -33,7 +34,7 @@ export function Verdict() {
       <div class="verdict-body" aria-busy={judgement.asking}>
         <div class="verdict-why">
           <Account report={report} />
-          {also.length > 0 && <Also findings={also} />}
+          <Also findings={also} />
           {last && (
             <p class="last-word">
               <b>{last.label}</b> {last.items.join("; ")}
@@ -57,8 +58,10 @@ function Headline({ finding }: { finding: Finding }) {
   const { report, recording, judgement } = usePage();
   const step = recording.page.step_ns;
   const about = judgement.of;
+  const [unit] = recording.page.report.machine?.units ?? [];
   return (
     <div class={`headline headline-${outcome(report)}`}>
+      {unit && <p class="headline-window">Of {unit.name}, which waits most:</p>}
       {about && <p class="headline-window">Of {spanWords(about, step)} alone:</p>}
       <h1 id="verdict-sentence" class={finding.sentence.length > LONG ? "long" : undefined}>
         {tied(finding.sentence)}
@@ -80,7 +83,8 @@ function RestsOn({ finding }: { finding: Finding }) {
   const { report, recording } = usePage();
   const rows = evidenceRows(finding, 0, recording);
   const share = outcome(report) === "limited" ? shareOf(finding) : [];
-  if (rows.length + share.length === 0) return null;
+  const beside = [...share, ...named(report)];
+  if (rows.length + beside.length === 0) return null;
   return (
     <ul class="rests-on" aria-label="What it rests on">
       {rows.map((row) => (
@@ -88,7 +92,7 @@ function RestsOn({ finding }: { finding: Finding }) {
           <a href={`#${row.id}`}>{row.what}</a> {row.value}
         </li>
       ))}
-      {share.map((text) => (
+      {beside.map((text) => (
         <li key={text} class="muted">
           {tied(text)}
         </li>
@@ -98,16 +102,26 @@ function RestsOn({ finding }: { finding: Finding }) {
 }
 
 /** What is there beside the headline. */
-function Also({ findings }: { findings: readonly Finding[] }) {
+export function Also({ findings }: { findings: readonly Finding[] }) {
+  if (findings.length === 0) return null;
   return (
     <ul class="also">
       {findings.map((finding) => (
         <li key={`${finding.cause} ${finding.entity.path}`}>
-          <b>Also</b> <code>{finding.cause}</code> {tied(finding.sentence)}{" "}
-          <span class="muted">({finding.confidence})</span>
+          <b>Also</b> <Said finding={finding} />
         </li>
       ))}
     </ul>
+  );
+}
+
+/** A finding in a line. */
+export function Said({ finding }: { finding: Finding }) {
+  return (
+    <>
+      <code>{finding.cause}</code> {tied(finding.sentence)}{" "}
+      <span class="muted">({finding.confidence})</span>
+    </>
   );
 }
 
@@ -208,7 +222,7 @@ function Numbers() {
 }
 
 /** What would change it, and what would not. */
-function Advice({ headline }: { headline: Finding }) {
+export function Advice({ headline }: { headline: Finding }) {
   return (
     <div class="advice">
       {headline.would_help.length > 0 && (

@@ -1,8 +1,10 @@
 // The sections of the page, each declared in its own file.
 
+import type { Recording } from "../data/recording";
 import { DICTIONARY } from "./Dictionary";
 import { EVIDENCE } from "./Evidence";
 import { EXPLORE } from "./Explore";
+import { MACHINE } from "./Machine";
 import { MEASURED } from "./Measured";
 import { RESOURCES } from "./Resources";
 import type { Section } from "./section";
@@ -10,7 +12,8 @@ import { TIMELINE } from "./Timeline";
 import { WHO } from "./Who";
 
 /** In the order of reading. */
-export const SECTIONS: readonly Section[] = [
+const SECTIONS: readonly Section[] = [
+  MACHINE,
   TIMELINE,
   WHO,
   RESOURCES,
@@ -19,3 +22,8 @@ export const SECTIONS: readonly Section[] = [
   DICTIONARY,
   MEASURED,
 ];
+
+/** Those that a recording has. */
+export function sectionsOf({ page }: Recording): readonly Section[] {
+  return SECTIONS.filter(({ isOf }) => isOf === undefined || isOf(page.report));
+}

@@ -58,6 +58,7 @@ export async function goto(page: Page, address: string): Promise<void> {
 
 /** Opens everything that is folded. */
 export async function unfold(page: Page): Promise<void> {
+  for (const row of await page.locator("#machine .fold").all()) await row.click();
   await page.evaluate(() => {
     for (const fold of document.querySelectorAll("details")) fold.open = true;
   });

@@ -62,8 +62,11 @@ function expected(said: Said, { report, entities }: Data): Record<string, string
   const unit = report.workload?.load.rate_unit ?? "per second";
   const cpus = entities.filter(({ kind }) => kind === "cpu").length;
   const numbers: Record<string, string> = {};
-  if (said.throughput !== null) numbers.throughput = `${rate(said.throughput)} ${unit}`;
-  if (said.latency_ns !== null) numbers.latency = duration(said.latency_ns);
+  // What only the kernel counted has a lane of its own, and no place in the bar.
+  const hasSignal = report.workload != null;
+  if (hasSignal && said.throughput !== null)
+    numbers.throughput = `${rate(said.throughput)} ${unit}`;
+  if (hasSignal && said.latency_ns !== null) numbers.latency = duration(said.latency_ns);
   for (const { kind, column, share } of said.pressure) {
     const words = column.replace(/_ns$/, "").replace("_", "-");
     if (kind === "machine") numbers[`machine-${words}`] = percent(share);
@@ -90,7 +93,8 @@ for (const name of NAMES) {
       await selectBins(page, binAt(edges, said.from_ns), binAt(edges, said.to_ns - 1));
       const wanted = expected(said, data);
       await expect.poll(() => numbers(page)).toMatchObject(wanted);
-      expect(Object.keys(wanted).length).toBeGreaterThanOrEqual(10);
+      const least = data.report.workload == null ? 9 : 10;
+      expect(Object.keys(wanted).length).toBeGreaterThanOrEqual(least);
       await page.keyboard.press("Escape");
     }
   });

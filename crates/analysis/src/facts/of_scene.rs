@@ -64,7 +64,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         network: network::network(timeline, window),
         calls,
         runtime: Runtime::of(scene),
-        sessions: sessions::sessions(timeline, window),
+        sessions: sessions::sessions(scene),
         empty_bins: empty_bins(scene),
         on_windows: on_windows(scene),
         ends: threads.ends,

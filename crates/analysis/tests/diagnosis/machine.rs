@@ -1,8 +1,11 @@
 //! The whole machine: everybody who was followed is judged as the only target, and ranked by the time lost.
 
-use model::{MachineReport, MachineUnit, Meta, PartKind, Role, Timeline, UnitKind, UnitReport};
+use model::{
+    MachineReport, MachineUnit, Meta, PartKind, Role, Timeline, UnitKind, UnitReport, Verdict,
+};
 
-use crate::drawing::{Drawn, drawn};
+use crate::drawing::{Drawn, drawn, with};
+use crate::pools::{POOL, POOLER};
 
 /// A server of one thread on the CPU of a batch job of one: it waits for it most of the time. Both were followed.
 const TWO: &str = "
@@ -120,4 +123,26 @@ fn a_recording_with_a_target_is_judged_as_before() {
     assert!(report.named_after_ns.take().is_some());
     assert_eq!(report, drawn.diagnose());
     assert_eq!(meta, drawn.meta);
+}
+
+/// Requests take their time at the sockets of a server beside which a pooler has clients that wait.
+#[test]
+fn what_a_pooler_reports_is_about_nobody_else_on_the_machine() {
+    let pooler = POOLER.lines().filter(|line| line.contains("pgbouncer."));
+    let pooler = pooler.map(|line| line.replace(" server ", " other1 "));
+    let text = with(POOL, "rest 11111111111111111111") + &pooler.collect::<Vec<_>>().join("\n");
+    let longer = "\npgbouncer.wait_time_ns other1 *12e10 66666666666666666666";
+    let text = with(&text, longer);
+    let names_pooler = |verdict: &Verdict| {
+        let findings = &verdict.findings;
+        findings.iter().any(|it| it.entity.name == "other1")
+    };
+    assert!(names_pooler(&drawn(&text).diagnose().verdict));
+    let (machine, _, _) = diagnose(&of_machine(&text), 5);
+    let judged: Vec<bool> = machine
+        .units
+        .iter()
+        .filter_map(|unit| Some(names_pooler(unit.verdict.as_ref()?)))
+        .collect();
+    assert!(!judged.is_empty() && !judged.contains(&true), "{judged:?}");
 }

@@ -8,18 +8,22 @@ use model::{EntityKind, Report, Role, Timeline, Window};
 use recording::Recording;
 use serde_json::{Value, json};
 
-use super::data_of;
-use super::made::{HOSTILE, kept, with_gaps, with_names, with_requests};
+use super::made::{HOSTILE, kept, of_machine, with_gaps, with_names, with_requests};
+use super::{data_of, draw, text_of};
 
 /// More would make the repository large for little.
 const MOST_BYTES: usize = 300_000;
 
 fn keep(name: &str, recording: &Recording) {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../ui/fixtures");
     let (report, text) = data_of(recording);
+    keep_page(name, recording, &report, &text);
+}
+
+fn keep_page(name: &str, recording: &Recording, report: &Report, text: &str) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../ui/fixtures");
     assert!(text.len() <= MOST_BYTES, "{name}: {} bytes", text.len());
-    golden(&folder.join(format!("{name}.data.html")), &text);
-    let windows: Vec<Value> = windows(recording, &report)
+    golden(&folder.join(format!("{name}.data.html")), text);
+    let windows: Vec<Value> = windows(recording, report)
         .into_iter()
         .map(|window| said(recording, window))
         .collect();
@@ -153,4 +157,37 @@ fn a_page_with_request_times() {
 #[test]
 fn a_page_of_hostile_names() {
     keep("hostile", &with_names(&HOSTILE));
+}
+
+/// Tables that no part of the page needs which other pages do not show.
+const ELSEWHERE: [&str; 17] = [
+    "cgroup_io",
+    "cgroup_limit",
+    "cgroup_memory",
+    "cgroup_stall",
+    "connection",
+    "filesystem",
+    "kernel_wait",
+    "peer_calls",
+    "process_stall",
+    "process_time",
+    "serving",
+    "softnet",
+    "stall",
+    "thread_pool",
+    "thread_time",
+    "wait_event",
+    "wakeup",
+];
+
+#[test]
+fn a_page_of_a_machine_whose_servers_were_asked() {
+    let mut recording = of_machine();
+    let Recording { timeline, meta, .. } = &mut recording;
+    let report = analysis::conclude(timeline, meta, None, 2);
+    for table in ELSEWHERE {
+        assert!(timeline.remove(table), "{table} was recorded");
+    }
+    let drawn = draw(&recording, &report, "machine.stall").expect("it is drawn");
+    keep_page("machine", &recording, &report, &text_of(&drawn));
 }

@@ -25,6 +25,16 @@ pub(super) fn kept(name: &str) -> Recording {
     recording
 }
 
+/// A real recording of a whole machine (`record` without a target) on which PgBouncer before PostgreSQL, MariaDB, Redis
+/// and a Java program had load, asked with an option each, and an endpoint in Prometheus's format; with `--names none`.
+pub(super) fn of_machine() -> Recording {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/machine.stallbundle");
+    let unpacked = recording::bundle::unpack(&file).expect("a bundle");
+    let mut recording = Reader::open(unpacked.folder()).expect("a recording");
+    analysis::prepare(&mut recording.timeline);
+    recording
+}
+
 /// A recording in which nothing was seen for a while, as after a late sampler.
 pub(super) fn with_gaps(mut recording: Recording) -> Recording {
     let timeline = &mut recording.timeline;
