@@ -9,13 +9,13 @@ use super::programs::{MEMCACHED, NGINX, PYTHON, missing};
 use super::{cause, downstream, first, unknown};
 use crate::postgres::DATABASE;
 use crate::scenario::{Cause, Costs, Expect, Kind, Scenario, SetUp, Who};
-use crate::scenarios::held_out::{
-    MARIADB, MARIADB_PACKAGES, free_port, here, mariadb_server, nginx_with, sysbench, sysbench_load,
-};
+use crate::scenarios::held_out::{free_port, here, nginx_with, sysbench_load};
 use crate::stage::Stage;
 
 /// A call that is answered after the run is over.
 const LONG_US: u32 = 600_000_000;
+/// What is asked of nginx: enough for sending it to take a while.
+const FILE: usize = 4 << 20;
 /// What is asked of memcached: for a key that is not there.
 const GET: [&str; 4] = ["--text", "get key\r\n", "--ends", "END\r\n"];
 /// A lock that is never given back.
@@ -43,7 +43,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 "nginx-long-polls",
                 "calls of others that take long on purpose",
                 "Forty connections wait for an answer that nginx gets from a service behind it when \
-                 there is news, while two connections with 2 ms to think ask it for a file.",
+                 there is news, while two connections with 6 ms to think ask it for 4 MB.",
             ],
             long_polls,
         ),
@@ -55,15 +55,6 @@ pub fn scenarios() -> Vec<Scenario> {
                  second, while four connections with 1 ms to think ask memcached.",
             ],
             full_queue_elsewhere,
-        ),
-        decoy(
-            [
-                "mariadb-memory-eater",
-                "memory taken and given back by another",
-                "Another process takes 1 GB of memory a piece at a time and gives it back, again and \
-                 again, while one sysbench thread reads rows of MariaDB, one after the other.",
-            ],
-            memory_eater,
         ),
     ]
 }
@@ -117,7 +108,7 @@ fn long_polls(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     let (_, service) = downstream(stage, LONG_US)?;
     let port = free_port()?.to_string();
     let folder = stage.unprivileged_folder("nginx")?;
-    std::fs::write(folder.join("file"), "x".repeat(1000)).context("cannot write a file")?;
+    std::fs::write(folder.join("file"), "x".repeat(FILE)).context("cannot write a file")?;
     let places = format!(
         "root {}; location /news {{ proxy_pass http://{service}; proxy_read_timeout 900s; }}",
         folder.display()
@@ -130,7 +121,7 @@ fn long_polls(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         stage.beside(news)?;
     }
     let words = ["load", &address, "--http", "/file", "--connections", "2"];
-    unknown(stage, &[&words[..], &["--think", "2000"]].concat())?.ready()
+    unknown(stage, &[&words[..], &["--think", "6000"]].concat())?.ready()
 }
 
 fn full_queue_elsewhere(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
@@ -146,25 +137,4 @@ fn full_queue_elsewhere(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     let address = here(&port);
     let words = ["load", &address, "--connections", "4", "--think", "1000"];
     unknown(stage, &[&words[..], &GET].concat())?.ready()
-}
-
-fn memory_eater(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
-    if let Some(why) = missing(&[PYTHON]) {
-        return Ok(SetUp::NotHere(why));
-    }
-    if let Some(why) = crate::scenarios::missing(&MARIADB, MARIADB_PACKAGES) {
-        return Ok(SetUp::NotHere(why));
-    }
-    let (_, port) = mariadb_server(stage, &[], None)?;
-    let mut prepare = Command::new("sysbench");
-    prepare.args(sysbench("oltp_read_only", &port, "1", "prepare"));
-    stage.step(prepare)?;
-    if cause == Cause::Made {
-        let program = ["eater.py", include_str!("../../../programs/eater.py")];
-        let eater = first::interpreted(stage, first::PYTHON, program)?;
-        stage.beside_that_speaks(eater)?;
-    }
-    let mut words = sysbench("oltp_read_only", &port, "1", "run");
-    words.push("--percentile=99".to_owned());
-    Ok(SetUp::Ready(sysbench_load(stage, words)))
 }

@@ -52,7 +52,7 @@ mod tests {
         let all = scenarios();
         let of = |kinds: &[Kind]| all.iter().filter(|it| kinds.contains(&it.kind)).count();
         assert!(all.len() >= 16);
-        assert!(of(&[Kind::Decoy]) >= 4);
+        assert!(of(&[Kind::Decoy, Kind::Unnamed]) >= 7);
         assert!(of(&[Kind::TwoCauses]) >= 2);
         let servers: BTreeSet<_> = all.iter().map(|it| it.name.split('-').next()).collect();
         assert!(servers.len() >= 7, "{servers:?}");
