@@ -16,8 +16,8 @@ test: ## everything: format, lints, house rules, all tests
 check: ## before a commit: format, lints, house rules, unit tests
 	@scripts/check.sh
 
-lab: ## run every situation with a known cause 3 times and score the verdicts; SET=strangers-1 SHARD=2/4
-	@SET="$(SET)" SHARD="$(SHARD)" scripts/lab.sh
+lab: ## run every situation with a known cause 3 times and score the verdicts; SET=strangers-1 BY=record SHARD=2/4
+	@SET="$(SET)" BY="$(BY)" SHARD="$(SHARD)" scripts/lab.sh
 
 soak: ## be rough with the program for hours; interrupted, it goes on where it stopped
 	@scripts/soak.sh

@@ -3,12 +3,14 @@
 # Interrupted, it goes on where it stopped.
 #
 #   SET=strangers-1    which set of situations (see: stallscope-lab list)
+#   BY=unknown         a variant, in which the program knows less of the load (lab/README.md)
 #   SHARD=2/4          only a part of them, of which each of four takes less than 20 minutes; the score
 #                      comes when the last one is there
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 set=${SET:-tuned}
+by=${BY:-usual}
 shard=${SHARD:-1/1}
 
 scripts/need.sh "the lab" postgresql compilers util-linux e2fsprogs iproute2
@@ -24,6 +26,6 @@ esac
 scripts/build.sh
 
 built=${CARGO_TARGET_DIR:-target}/release
-"$built/stallscope-lab" run --set "$set" --shard "$shard" --repeat 3
+"$built/stallscope-lab" run --set "$set" --by "$by" --shard "$shard" --repeat 3
 "$built/stallscope-lab" validate --set "$set" --shard "$shard" --only-missing
-exec "$built/stallscope-lab" score --set "$set"
+exec "$built/stallscope-lab" score --set "$set" --by "$by"

@@ -8,6 +8,7 @@
 mod again;
 mod baseline;
 mod binary;
+mod by;
 mod demo;
 mod disturbance;
 mod groups;

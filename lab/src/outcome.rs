@@ -22,6 +22,9 @@ pub struct Outcome {
     pub repetition: u32,
     /// Why the machine cannot be brought into the situation; the rest is then empty.
     pub not_here: Option<String>,
+    /// Why this variant of the run cannot be made of the situation; the rest is then empty.
+    #[serde(default)]
+    pub not_made: Option<String>,
     /// Who is who, as reports name them: paths of groups, `pid:N@`, `/tid:N`.
     #[serde(default)]
     pub cast: BTreeMap<Who, String>,
@@ -45,6 +48,7 @@ impl Outcome {
             scenario: scenario.to_owned(),
             repetition,
             not_here: None,
+            not_made: None,
             cast: BTreeMap::new(),
             status: None,
             witnessed: Metrics::default(),

@@ -9,12 +9,14 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::binary::Program;
+use crate::by::By;
 use crate::disturbance::{Disturbance, Reading};
 use crate::outcome::{self, Files, Outcome};
 use crate::scenario::{AROUND, Cause, Load, Recorded, Scenario, Set, SetUp};
 use crate::shard::Shard;
 use crate::stage::Stage;
 use crate::step::Step;
+use crate::who::Who;
 use crate::witness::Witness;
 use crate::{interrupt, requirement, scenarios};
 
@@ -44,6 +46,9 @@ pub struct RunArguments {
     /// Folder for results
     #[arg(long, value_name = "FOLDER", default_value = "target/lab")]
     out: PathBuf,
+    /// What the program knows of the load; the results of a variant have a folder of their own
+    #[arg(long, value_enum, default_value = "usual")]
+    by: By,
     /// Forget earlier results of these scenarios
     #[arg(long)]
     fresh: bool,
@@ -57,7 +62,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         chosen = shard.of(chosen);
     }
     let program = Program::find(arguments.stallscope.as_deref())?;
-    let out = &arguments.out;
+    let out = &arguments.by.folder(&arguments.out);
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
     if arguments.fresh {
         forget(&chosen, out)?;
@@ -78,6 +83,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
                         program: &program,
                         stage: &mut stage,
                         most: arguments.attempts,
+                        by: arguments.by,
                     };
                     attempts.repeat_while_void(scenario, repetition, &files)?
                 }
@@ -106,6 +112,7 @@ struct Attempts<'a> {
     program: &'a Program,
     stage: &'a mut Stage,
     most: u32,
+    by: By,
 }
 
 impl Attempts<'_> {
@@ -139,17 +146,17 @@ impl Attempts<'_> {
     }
 
     fn attempt(&mut self, scenario: &Scenario, files: &Files, outcome: &mut Outcome) -> Result<()> {
-        self.stage.seconds = scenario.seconds;
-        let load = match (scenario.set_up)(self.stage, Cause::Made)? {
-            SetUp::Ready(load) => load,
-            SetUp::NotHere(reason) => {
-                outcome.not_here = Some(reason);
-                return Ok(());
-            }
+        let Some(load) = self.made(scenario, outcome)? else {
+            return Ok(());
         };
         outcome.cast.clone_from(&self.stage.cast);
         let mut command = self.command(&load, files)?;
         let beside = self.load_beside(&load, files)?;
+        if let Some(LoadBeside(generator)) = &beside {
+            // Nobody plays the generator's role where `stallscope` knows of none.
+            let generator = format!("pid:{}@", generator.id());
+            outcome.cast.insert(Who::Generator, generator);
+        }
         let before = Reading::take()?;
         let witness = Witness::start()?;
         let mut child = command
@@ -166,6 +173,22 @@ impl Attempts<'_> {
         outcome.void = disturbance.void_reason();
         outcome.disturbance = Some(disturbance);
         Ok(())
+    }
+
+    /// Makes the situation, and the load as the variant has it; `None` where the outcome says why not.
+    fn made(&mut self, scenario: &Scenario, outcome: &mut Outcome) -> Result<Option<Load>> {
+        let longer = u32::try_from(self.by.longer()).context("some seconds")?;
+        self.stage.seconds = scenario.seconds + longer;
+        let set_up = (scenario.set_up)(self.stage, Cause::Made)?;
+        self.stage.seconds = scenario.seconds;
+        match set_up {
+            SetUp::NotHere(reason) => outcome.not_here = Some(reason),
+            SetUp::Ready(load) => match self.by.of(load, self.stage)? {
+                Ok(load) => return Ok(Some(load)),
+                Err(reason) => outcome.not_made = Some(reason),
+            },
+        }
+        Ok(None)
     }
 
     fn command(&self, load: &Load, files: &Files) -> Result<Command> {
@@ -233,6 +256,9 @@ impl Drop for LoadBeside {
 fn in_words(outcome: &Outcome) -> String {
     if let Some(reason) = &outcome.not_here {
         return format!("not possible here: {reason}");
+    }
+    if let Some(reason) = &outcome.not_made {
+        return format!("this variant cannot be made: {reason}");
     }
     let shares = outcome.disturbance.map_or_else(String::new, |disturbance| {
         format!(

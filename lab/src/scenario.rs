@@ -75,6 +75,9 @@ pub enum Set {
     /// strangers.
     #[value(name = "strangers-2")]
     Strangers2,
+    /// Other mechanisms again, written by somebody who had not read the engine.
+    #[value(name = "strangers-3")]
+    Strangers3,
 }
 
 /// What a scenario is there for.

@@ -19,6 +19,7 @@ use model::Confidence;
 
 use crate::again::Judge;
 use crate::baseline::{self, Claim};
+use crate::by::By;
 use crate::outcome::{self, Answer, Files, Outcome};
 use crate::print::say;
 use crate::removal::Removal;
@@ -38,6 +39,9 @@ pub struct ScoreArguments {
     /// Which set of situations
     #[arg(long, value_name = "NAME", value_enum, default_value = "tuned")]
     set: Set,
+    /// The results of a variant of the runs
+    #[arg(long, value_enum, default_value = "usual")]
+    by: By,
     /// Score what the program says of the recordings now, not what it said when they were made
     #[arg(long)]
     again: bool,
@@ -64,6 +68,7 @@ enum Judgement {
     Counted { found: Found, rules: [bool; 3] },
     Void(String),
     NotHere(String),
+    NotMade(String),
     NotRun,
 }
 
@@ -137,15 +142,17 @@ struct Row {
 
 /// Prints the table; the status is 0 only if every scenario was right in every repetition.
 pub fn score(arguments: &ScoreArguments) -> Result<u8> {
-    let usual = usual(&arguments.out)?;
+    let out = &arguments.by.folder(&arguments.out);
+    let usual = usual(out)?;
     let again = arguments.judge_again()?;
     let room = tempfile::tempdir().context("cannot make a temporary folder")?;
     let mut rows = Vec::new();
-    for scenario in scenarios::chosen(&[], arguments.set)? {
+    for mut scenario in scenarios::chosen(&[], arguments.set)? {
+        scenario.expect = arguments.by.expects(scenario.expect);
         let removal = Removal::load(&arguments.out, scenario.name)?;
         let before = rows.len();
-        for repetition in outcome::repetitions(&arguments.out, scenario.name)? {
-            let files = Files::of(&arguments.out, scenario.name, repetition);
+        for repetition in outcome::repetitions(out, scenario.name)? {
+            let files = Files::of(out, scenario.name, repetition);
             if let Some(outcome) = files.load()? {
                 let answer = match &again {
                     Some(judge) if files.recording().exists() => {
@@ -168,6 +175,9 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
     mechanisms::print(&rows);
     reliability::print(&rows);
     gain::print(&rows);
+    if arguments.by != By::Usual {
+        table::print_variant(arguments.by, &rows);
+    }
     say!("{:20}  {}", "thresholds", thresholds());
     let judgements: Vec<&Judgement> = rows.iter().map(|row| &row.judgement).collect();
     Ok(status(&judgements, requirement::everything()))
@@ -194,10 +204,11 @@ fn row(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>, usual: &
     let claims = answer.map_or([Claim::Silent; 3], |answer| {
         baseline::claims(&answer.report, &outcome.witnessed, usual)
     });
-    let judgement = match (&outcome.not_here, &outcome.void) {
-        (Some(reason), _) => Judgement::NotHere(reason.clone()),
-        (None, Some(reason)) => Judgement::Void(reason.clone()),
-        (None, None) => Judgement::Counted {
+    let judgement = match (&outcome.not_here, &outcome.not_made, &outcome.void) {
+        (Some(reason), ..) => Judgement::NotHere(reason.clone()),
+        (None, Some(reason), _) => Judgement::NotMade(reason.clone()),
+        (None, None, Some(reason)) => Judgement::Void(reason.clone()),
+        (None, None, None) => Judgement::Counted {
             found: if outcome.status == Some(0) {
                 found
             } else {
@@ -236,7 +247,7 @@ fn not_run(scenario: &Scenario) -> Row {
 }
 
 fn found_in_words(scenario: &Scenario, outcome: &Outcome, answer: Option<&Answer>) -> String {
-    if outcome.not_here.is_some() {
+    if outcome.not_here.is_some() || outcome.not_made.is_some() {
         return "-".to_owned();
     }
     let Some(answer) = answer else {
@@ -285,6 +296,7 @@ fn status(judgements: &[&Judgement], everything: bool) -> u8 {
     let fine = judgements.iter().all(|judgement| match judgement {
         Judgement::Counted { found, .. } => *found == Found::First,
         Judgement::Void(_) | Judgement::NotHere(_) => !everything,
+        Judgement::NotMade(_) => true,
         Judgement::NotRun => false,
     });
     u8::from(!(any && fine))

@@ -26,6 +26,8 @@ pub enum Who {
     Filesystem,
     /// The server that the target itself asks, by its process or its address.
     Peer,
+    /// The whole machine, for what is counted for all of it.
+    Machine,
     /// Whoever is named: the cause is what counts.
     Anyone,
 }
@@ -42,6 +44,7 @@ impl fmt::Display for Who {
             Who::Cpu => "the one CPU",
             Who::Filesystem => "the full file system",
             Who::Peer => "the peer",
+            Who::Machine => "the machine",
             Who::Anyone => "anyone",
         })
     }

@@ -25,6 +25,7 @@ mod single_thread;
 mod step_change;
 mod strangers;
 mod strangers_2;
+mod strangers_3;
 
 pub use held_out::{missing, nginx, redis};
 
@@ -60,6 +61,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(held_out::scenarios());
     all.extend(strangers::scenarios());
     all.extend(strangers_2::scenarios());
+    all.extend(strangers_3::scenarios());
     all
 }
 

@@ -75,7 +75,10 @@ fn is_about(entity: &Entity, who: Who, report: &Report, outcome: &Outcome) -> bo
     let group = entity.kind == EntityKind::Cgroup && cast == Some(entity.path.as_str());
     match who {
         Who::Target => plays(Role::Target),
-        Who::Generator => plays(Role::Generator),
+        Who::Generator => {
+            let process = entity.kind == EntityKind::Process;
+            plays(Role::Generator) || process && cast.is_some_and(|c| entity.path.starts_with(c))
+        }
         Who::LimitedGroup | Who::NeighbourGroup => group,
         // `pid:7@`, since nobody but stallscope knows when a process started.
         Who::Holder => {
@@ -89,6 +92,7 @@ fn is_about(entity: &Entity, who: Who, report: &Report, outcome: &Outcome) -> bo
             entity.kind == EntityKind::Filesystem && cast == Some(entity.path.as_str())
         }
         Who::Peer => cast.is_some_and(|cast| is_peer(entity, cast)),
+        Who::Machine => entity.kind == EntityKind::Machine,
         Who::Anyone => true,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Found, Judgement, Row, how_often};
 use crate::baseline::RULES;
+use crate::by::By;
 use crate::print::say;
 use crate::scenario::Kind;
 
@@ -37,6 +38,7 @@ fn cells(row: &Row) -> Vec<String> {
         }
         Judgement::Void(reason) => ("void", vec![dash(); RULES.len()], reason.clone()),
         Judgement::NotHere(reason) => ("not here", vec![dash(); RULES.len()], reason.clone()),
+        Judgement::NotMade(reason) => ("not made", vec![dash(); RULES.len()], reason.clone()),
         Judgement::NotRun => ("not run", vec![dash(); RULES.len()], String::new()),
     };
     let repetition = row
@@ -74,6 +76,18 @@ pub fn print_decoys(rows: &[Row]) {
         say!("latency with the decoy, against the same load alone:");
         lines.iter().for_each(|line| say!("{line}"));
     }
+}
+
+/// Prints how many answers of a variant are those that are expected of the usual run.
+pub fn print_variant(by: By, rows: &[Row]) {
+    let all: Vec<&Row> = rows.iter().collect();
+    let same = how_often(&all, |_, found, _| found == Found::First);
+    let not_made = |row: &&Row| matches!(row.judgement, Judgement::NotMade(_));
+    let not_made = rows.iter().filter(not_made).count();
+    let label = format!("by {}", by.word());
+    say!(
+        "{label:20}  cause and entity as expected of the usual run: {same}; {not_made} cannot be made"
+    );
 }
 
 /// Prints how often each was right, of the runs that count.

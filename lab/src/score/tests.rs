@@ -129,6 +129,8 @@ fn outcome() -> Outcome {
         .cast
         .insert(Who::LimitedGroup, "/limited".to_owned());
     outcome.cast.insert(Who::Holder, "pid:7@".to_owned());
+    // Started by the lab beside `record`; the other one plays the role.
+    outcome.cast.insert(Who::Generator, "pid:3@".to_owned());
     outcome.cast.insert(Who::Thread, "/tid:8".to_owned());
     outcome.cast.insert(Who::Cpu, "cpu1".to_owned());
     outcome.cast.insert(Who::Filesystem, "/full".to_owned());
@@ -186,6 +188,9 @@ fn groups_processes_and_threads_are_told_by_their_paths() {
     assert!(!found(Who::NeighbourGroup, EntityKind::Cgroup, "/limited"));
     assert!(found(Who::Holder, EntityKind::Process, "pid:7@123"));
     assert!(!found(Who::Holder, EntityKind::Process, "pid:71@123"));
+    assert!(found(Who::Generator, EntityKind::Process, "pid:9@1"));
+    assert!(found(Who::Generator, EntityKind::Process, "pid:3@1"));
+    assert!(!found(Who::Generator, EntityKind::Process, "pid:7@1"));
     assert!(found(Who::Thread, EntityKind::Thread, "pid:7@1/tid:8"));
     assert!(!found(Who::Thread, EntityKind::Thread, "pid:7@1/tid:18"));
     assert!(found(Who::Cpu, EntityKind::Cpu, "cpu1"));
@@ -193,6 +198,8 @@ fn groups_processes_and_threads_are_told_by_their_paths() {
     assert!(found(Who::Filesystem, EntityKind::Filesystem, "/full"));
     assert!(!found(Who::Filesystem, EntityKind::Disk, "/full"));
     assert!(found(Who::Anyone, EntityKind::Machine, ""));
+    assert!(found(Who::Machine, EntityKind::Machine, ""));
+    assert!(!found(Who::Machine, EntityKind::Process, "pid:7@1"));
 }
 
 #[test]
@@ -336,6 +343,9 @@ fn the_status_is_0_only_if_all_that_counts_is_right() {
     let (right, wrong) = (counted(Found::First), counted(Found::AmongThree));
     let void = Judgement::Void(String::new());
     let not_here = Judgement::NotHere(String::new());
+    let not_made = Judgement::NotMade(String::new());
+    assert_eq!(status(&[&right, &not_made], true), 0);
+    assert_eq!(status(&[&not_made], false), 1);
     assert_eq!(status(&[&right, &right], true), 0);
     assert_eq!(status(&[&right, &wrong], false), 1);
     assert_eq!(status(&[&right, &void, &not_here], false), 0);

@@ -51,6 +51,9 @@ pub struct LoadArguments {
     /// Sleep between an answer and the next request, us
     #[arg(long, default_value_t = 0)]
     think: u64,
+    /// Print nothing before the end
+    #[arg(long)]
+    quiet: bool,
     /// Compute between an answer and the next request, us of CPU
     #[arg(long, default_value_t = 0)]
     compute: u64,
@@ -89,8 +92,8 @@ impl Tally {
         [&self.done, &self.latency_ns, &self.failed].map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// Prints a line per second until the time is over, then the sum.
-    pub fn report(&self, seconds: u32) {
+    /// Prints a line per second until the time is over, unless it is to be quiet; then the sum.
+    pub fn report(&self, seconds: u32, quiet: bool) {
         let start = Instant::now();
         let (first, mut before) = (self.read(), self.read());
         let mut last = start;
@@ -99,11 +102,13 @@ impl Tally {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let (now, at) = (self.read(), Instant::now());
             let span = (at - last).as_secs_f64();
-            println!(
-                "progress: {:.1} s, {}",
-                (at - start).as_secs_f64(),
-                words(before, now, span)
-            );
+            if !quiet {
+                println!(
+                    "progress: {:.1} s, {}",
+                    (at - start).as_secs_f64(),
+                    words(before, now, span)
+                );
+            }
             (before, last) = (now, at);
         }
         self.ended.store(true, Ordering::Relaxed);
@@ -144,7 +149,7 @@ pub fn load(arguments: &LoadArguments) -> Result<u8> {
             .spawn(move || ask(stream, &question, &tally, pace))
             .context("cannot start a thread")?;
     }
-    tally.report(arguments.seconds);
+    tally.report(arguments.seconds, arguments.quiet);
     // The threads end with the process: one may wait for a server that has gone without a word.
     Ok(0)
 }

@@ -26,6 +26,9 @@ const LONGEST: usize = 1 << 20;
 /// Arguments of `sessions`.
 #[derive(Args)]
 pub struct SessionsArguments {
+    /// Print nothing before the end
+    #[arg(long)]
+    quiet: bool,
     /// The server's socket
     socket: PathBuf,
     /// Who asks; needs no password
@@ -71,7 +74,7 @@ pub fn sessions(arguments: &SessionsArguments) -> Result<u8> {
         };
         thread.spawn(work).context("cannot start a thread")?;
     }
-    tally.report(arguments.seconds);
+    tally.report(arguments.seconds, arguments.quiet);
     // The threads end with the process, wherever they wait.
     Ok(0)
 }

@@ -122,11 +122,17 @@ impl Stage {
     /// Puts a confined process and its descendants into a group without limits below the one that has
     /// them, as a service manager or a container does.
     pub fn nest(&mut self, name: &str, root: u32) -> Result<()> {
-        let of_root = |group: &&Group| members(group.folder()).contains(&root);
+        self.nest_beside(name, root, root)
+    }
+
+    /// Puts another process and its descendants into a group without limits beside a confined one, below
+    /// the group that has the limits: they share them.
+    pub fn nest_beside(&mut self, name: &str, confined: u32, root: u32) -> Result<()> {
+        let of_confined = |group: &&Group| members(group.folder()).contains(&confined);
         let inner: Result<Vec<Group>> = self
             .groups
             .iter()
-            .filter(of_root)
+            .filter(of_confined)
             .map(|group| group.below(name))
             .collect();
         for group in inner? {

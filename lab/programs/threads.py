@@ -1,0 +1,47 @@
+"""A web server with a thread per connection, each request of which computes in Python, in one process or
+in several: threads of one process compute one at a time, whatever the number of CPUs."""
+
+import os
+import socket
+import sys
+import threading
+
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
+
+port, processes, rounds = (int(word) for word in sys.argv[1:4])
+
+
+def receive(connection):
+    """Reads up to the end of a head; False when the other side has closed, in whatever way."""
+    read = b""
+    try:
+        while not read.endswith(b"\r\n\r\n"):
+            more = connection.recv(4096)
+            if not more:
+                return False
+            read += more
+    except ConnectionError:
+        return False
+    return True
+
+
+def answer(connection):
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    while receive(connection):
+        total = 0
+        for number in range(rounds):
+            total += number * number
+        connection.sendall(REPLY)
+
+
+def serve(listener):
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=answer, args=(connection,), daemon=True).start()
+
+
+listener = socket.create_server(("127.0.0.1", port), backlog=128)
+for _ in range(processes - 1):
+    if os.fork() == 0:
+        break
+serve(listener)
