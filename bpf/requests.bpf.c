@@ -280,6 +280,19 @@ static __always_inline void count_answered(struct sock *sk, struct connection *c
 		add_long(account, ticks, connection->answers ? exact_ns(connection) : 0);
 }
 
+/* A client's next request leaves behind a reply. */
+static __always_inline void count_between(struct connection *connection)
+{
+	struct requests_account *account;
+	__s32 ticks = jiffies_now() - connection->ended_jiffies;
+
+	if (!connection->ended_jiffies || ticks <= 0)
+		return;
+	account = account_of(connection);
+	if (account)
+		__sync_fetch_and_add(&account->between_ns, ticks * ns_per_jiffy);
+}
+
 static __always_inline void begin_call(struct connection *connection, __u64 ns)
 {
 	reconcile(connection);
@@ -296,8 +309,13 @@ static __always_inline void send_request(struct sock *sk, struct connection *con
 	/* The first is one, whatever was read: a server may speak first, or not. */
 	if (!begins && (connection->is_open || connection->requests))
 		return;
-	if (begins)
+	if (begins) {
+		bool is_next = connection->is_open;
+
 		count_answered(sk, connection);
+		if (is_next)
+			count_between(connection);
+	}
 	begin_call(connection, stamp(connection));
 	if (connection->began_ns > UNTIMED && sk->__sk_common.skc_family != AF_UNIX &&
 	    is_served(bpf_ntohs(sk->__sk_common.skc_dport)))
@@ -433,6 +451,9 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 		return 0;
 	if (connection->side == REQUESTS_CLIENT && has_read(sk, connection))
 		count_answered(sk, connection);
+	/* Its own close, and not that the client sends no more: it may wait for its answer still. */
+	if (connection->side == REQUESTS_SERVER && to != TCP_CLOSE_WAIT)
+		serving_on_close(sk);
 	note_round_trip(sk, connection);
 	reconcile(connection);
 	return 0;

@@ -92,6 +92,9 @@ struct requests_account {
 	__u64 pipelined;
 	/* Sends that no request asked for. */
 	__u64 unsolicited;
+	/* Of a client: time between the arrival of a reply and the next request on its connection, by the kernel's
+	 * tick. Of all: a tick more or less of each evens out. */
+	__u64 between_ns;
 	/* Time of the requests that were drawn for timing and took less than REQUESTS_LONG_NS, and of all that took
 	 * that long or longer. Apart, since a reader may come between two additions: one long request in the one sum
 	 * and not yet in the other would outweigh thousands of short ones. */
@@ -100,7 +103,7 @@ struct requests_account {
 	/* How many of both took how long. */
 	__u64 timed_by_bucket[REQUESTS_BUCKETS];
 };
-_Static_assert(sizeof(struct requests_account) == 8 * (5 + REQUESTS_BUCKETS), "as the reader has it");
+_Static_assert(sizeof(struct requests_account) == 8 * (6 + REQUESTS_BUCKETS), "as the reader has it");
 
 /* Requests of an account that were under way in the walk of that number: all, those that have lasted for
  * REQUESTS_LONG_NS or more, and how old the latter were together. */

@@ -80,6 +80,16 @@ static __always_inline void serving_on_reply(struct sock *sk)
 	serving->is_inside = 0;
 }
 
+/* This end of a connection closes: a request that was read from it and not answered is over. What says good-bye, like
+ * MariaDB's COM_QUIT, gets no answer. */
+static __always_inline void serving_on_close(struct sock *sk)
+{
+	struct serving *serving = serving_of_current();
+
+	if (serving && serving->is_inside && serving->socket == (__u64)sk && serving->seen_in == reads_seen)
+		serving->is_inside = 0;
+}
+
 /* Place of a class among the sleeps of which it is told whether they are inside a request; SERVING_SLEEPS
  * for the others. */
 static __always_inline __u32 serving_sleep(__u32 class)

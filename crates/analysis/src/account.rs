@@ -16,6 +16,7 @@ use crate::number_format::{calls_in_words, count, duration, percent};
 use crate::peers::{Calls, Peer};
 use crate::request_times::BothEnds;
 use crate::subject::Subject;
+use crate::think_time::Think;
 use crate::workload_metrics::Mean;
 
 /// Threads without work may sit in these.
@@ -43,9 +44,17 @@ pub(crate) struct Beside<'a> {
     pub(crate) both_ends: Option<BothEnds>,
     /// Whether the response time was taken there, at the generator's.
     pub(crate) at_generator: bool,
+    /// Think time of the generator's clients.
+    pub(crate) think: Option<Think>,
 }
 
 impl Beside<'_> {
+    /// Of what was spent outside of the target and its sockets, the think time.
+    fn thought_ns(self, outside_ns: f64) -> f64 {
+        let thought = self.think.map_or(0.0, |it| it.in_response_ns);
+        thought.min(outside_ns)
+    }
+
     /// Of the part of the response time that no thread of the target accounts for: the part in which requests had
     /// come to its sockets, and waited there.
     pub(crate) fn queued(self, unaccounted: f64) -> f64 {
@@ -282,9 +291,19 @@ impl Accounting<'_> {
         }
         if !beside.at_sockets {
             let outside_ns = (unaccounted_ns - line.share * total_ns).max(0.0);
-            let mut outside = estimated("client and network".to_owned(), outside_ns);
+            let thought_ns = beside.thought_ns(outside_ns);
+            if let Some(generator) = beside.generator.filter(|_| thought_ns > 0.0) {
+                let label = format!("think time of {}", generator.name);
+                items.push(AccountItem {
+                    note: Think::note(&generator.name),
+                    ..estimated(label, thought_ns)
+                });
+            }
+            let mut outside = estimated("client and network".to_owned(), outside_ns - thought_ns);
             if let Some(generator) = beside.generator {
-                outside.parts = holders::of_outside(outside.ns as f64, total_ns, generator);
+                let network_ns = beside.both_ends.map(BothEnds::network_ns);
+                let left_ns = outside.ns as f64;
+                outside.parts = holders::of_outside(left_ns, total_ns, generator, network_ns);
             }
             items.push(outside);
         }

@@ -37,6 +37,7 @@ use crate::neighbours::Holding;
 use crate::request_times::BothEnds;
 use crate::serving::Workers;
 use crate::slices::Slice;
+use crate::think_time::Think;
 use crate::thresholds::Thresholds;
 use crate::waits_for::Ends;
 
@@ -64,6 +65,8 @@ pub struct Facts<'a> {
     pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.
     both_ends: Option<BothEnds>,
+    /// Think time of the generator's clients; `None` where there is next to none, or it is not known.
+    pub(crate) think: Option<Think>,
     /// The line at the target's sockets; what its threads did meanwhile is part of the account.
     pub(crate) line: Line,
     /// Where the response time (without one: the busy time) went; `None` without a target, and where its

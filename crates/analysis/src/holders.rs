@@ -164,31 +164,60 @@ pub(crate) fn in_words(parts: &[AccountPart]) -> Option<String> {
     (!said.is_empty()).then(|| format!("CPUs held by {}", said.join(", ")))
 }
 
-/// The time outside of the target by what the generator's threads did meanwhile: as parts of their own
-/// time, since which of them a request waited for is not known. Empty where that was not counted.
-pub(crate) fn of_outside(outside_ns: f64, total_ns: f64, generator: &Subject) -> Vec<AccountPart> {
+/// The time outside of the target: what of it requests took between both ends' sockets, where that is known
+/// (`network_ns`), and of the rest what the generator's threads did meanwhile, as parts of their own time, since which
+/// of them a request waited for is not known. Empty where that was not counted.
+pub(crate) fn of_outside(
+    outside_ns: f64,
+    total_ns: f64,
+    generator: &Subject,
+    network_ns: Option<f64>,
+) -> Vec<AccountPart> {
     let Some(input) = generator.active_input else {
         return Vec::new();
     };
     let (on_cpu, wait) = generator.active;
+    let network_ns = network_ns.map_or(0.0, |ns| ns.min(outside_ns));
+    let own_ns = outside_ns - network_ns;
+    let rest = (1.0 - on_cpu - wait - input).max(0.0);
+    // Where the network is known by itself, nothing else of the generator's is a wait for it.
+    let (input, rest, whole) = match network_ns > 0.0 && on_cpu + wait > 0.0 {
+        true => (0.0, 0.0, on_cpu + wait),
+        false => (input, rest, 1.0),
+    };
+    let while_it = |doing: &str| format!("while {} {doing}", generator.name);
+    let own = |part: f64| own_ns * part / whole;
+    let network = "between both ends' sockets: network, and waking up".to_owned();
     let kinds = [
-        (PartKind::GeneratorCpuWait, "waited for a CPU", wait),
-        (PartKind::GeneratorOnCpu, "was on CPU", on_cpu),
-        (PartKind::GeneratorInput, "waited for input", input),
+        (PartKind::Network, network, network_ns),
+        (
+            PartKind::GeneratorCpuWait,
+            while_it("waited for a CPU"),
+            own(wait),
+        ),
+        (
+            PartKind::GeneratorOnCpu,
+            while_it("was on CPU"),
+            own(on_cpu),
+        ),
+        (
+            PartKind::GeneratorInput,
+            while_it("waited for input"),
+            own(input),
+        ),
         (
             PartKind::GeneratorElse,
-            "did something else",
-            (1.0 - on_cpu - wait - input).max(0.0),
+            while_it("did something else"),
+            own(rest),
         ),
     ];
-    let part = |(kind, doing, part): (PartKind, &str, f64)| AccountPart {
+    let parts = kinds.into_iter().map(|(kind, label, ns)| AccountPart {
         kind,
-        label: format!("while {} {doing}", generator.name),
+        label,
         entity: None,
-        ns: (outside_ns * part).round() as i64,
-        share: outside_ns * part / total_ns.max(1.0),
+        ns: ns.round() as i64,
+        share: ns / total_ns.max(1.0),
         quality: Quality::Estimated,
-    };
-    let parts = kinds.into_iter().map(part);
+    });
     parts.filter(|part| part.ns > 0).collect()
 }

@@ -7,6 +7,7 @@
 
 mod account;
 mod bounds;
+mod by_second;
 mod causes;
 mod caveats;
 mod changes;
@@ -54,9 +55,11 @@ mod serving;
 mod sessions;
 mod slices;
 mod so_far;
+mod stalls;
 pub mod stats;
 mod steal;
 mod subject;
+mod think_time;
 mod thread_sample;
 mod thread_times;
 mod thresholds;
@@ -77,6 +80,7 @@ pub use thresholds::{Threshold, Thresholds};
 
 use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window};
 use scene::{Roles, Scene, Scope};
+use think_time::Think;
 
 /// Makes a recording ready to be judged and shown: every byte of storage traffic counted once, every wait class there,
 /// and what was counted in on-windows as it stands for all the time. Before `diagnose`, once.
@@ -128,6 +132,8 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         subjects: facts.subjects(),
         threads: steal::of_threads(&scene),
         signals: workload_metrics::report(timeline, bins, meta, window),
+        by_second: None,
+        think_time: facts.think.map(Think::report),
         goals: facts.goals.clone(),
         pressure: facts.pressure.clone(),
         gaps: timeline.gaps.clone(),
@@ -140,9 +146,9 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
     }
 }
 
-/// The same; where the user names no window, with when its cause was named.
+/// The same with the run by the second; where the user names no window, with when its cause was named.
 pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
-    let report = diagnose(timeline, meta, asked);
+    let report = by_second::with_seconds(diagnose(timeline, meta, asked), timeline, meta);
     match asked {
         None => named::with_time(report, timeline, meta),
         Some(_) => report,

@@ -13,7 +13,7 @@ use model::{
 };
 
 use crate::ledger::is_inside;
-use crate::{answer, diagnose, judged, named, pressure};
+use crate::{answer, by_second, diagnose, judged, named, pressure};
 
 use view::view;
 
@@ -45,7 +45,7 @@ pub fn conclude(
         return report;
     };
     (*timeline, *meta) = view(timeline, meta, first.number);
-    let mut report = first.report.clone();
+    let mut report = by_second::with_seconds(first.report.clone(), timeline, meta);
     if asked.is_none() {
         report = named::with_time(report, timeline, meta);
     }

@@ -11,8 +11,10 @@ use crate::stats::{histogram, is_supported};
 use crate::thresholds::Thresholds;
 use crate::workload_metrics::bin::Bin;
 
+mod course;
 mod ends;
 
+pub(crate) use course::{answered, between_ns, known, lasted, over_each, still_open};
 pub(crate) use ends::{BothEnds, End, nearest_end};
 
 /// The table of a server's requests, and of the generator's.
@@ -121,11 +123,12 @@ impl RequestTimes {
 
     /// Adds those without a reply as if it had come then: what they took in the end was that or more, so every quantile
     /// is too low or right.
-    fn with_open(mut self) -> Self {
+    pub(crate) fn with_open(mut self) -> Self {
         if let Some(age_ns) = self.open_age_ns() {
             // Times of a sample weigh less than each request.
             let weight = (self.timed / self.requests).min(1.0);
             histogram::add_censored(&mut self.buckets, age_ns, weight * self.open);
+            self.timed_ns += weight * self.open_ns;
         }
         self
     }
@@ -133,7 +136,8 @@ impl RequestTimes {
     /// The time that a share `q` (0 to 1) of those that were timed does not exceed, ns; `None` without any, or where
     /// it is beyond the last bound.
     pub fn quantile_ns(&self, q: f64) -> Option<f64> {
-        histogram::quantile(&self.buckets, q)
+        let sum = Some(self.timed_ns).filter(|_| self.timed > 0.0);
+        histogram::quantile(&self.buckets, sum, q)
     }
 }
 

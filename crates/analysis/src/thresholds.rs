@@ -159,6 +159,8 @@ section!(/// For what is ruled out.
     RuledOut { steal: f64, pressure: f64 });
 section!(/// For requests that the kernel saw.
     Requests { pipelined: f64 });
+section!(/// For stalls.
+    Stalls { stopped: f64, resumed: f64, slow: f64, recovered: f64, longest_slow: f64, shortest: f64, response_times: f64, expected: f64, witnesses: f64, lasted: f64 });
 section!(/// For doubts about the measurement.
     Gates { own_cost: f64, steady_seconds: f64, missed_periods: u32, excess: f64, disagree: f64, apart: f64 });
 section!(/// For the end of the warm-up.
@@ -170,6 +172,7 @@ Thresholds {
     floors: Floors,
     ruled_out: RuledOut,
     requests: Requests,
+    stalls: Stalls,
     gates: Gates,
     warm_up: WarmUp,
     phases: Phases,

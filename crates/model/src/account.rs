@@ -139,4 +139,17 @@ pub enum PartKind {
     GeneratorInput,
     /// While they did something else.
     GeneratorElse,
+    /// Between the sockets of both ends: on the network, and in lines at the generator's.
+    Network,
+}
+
+/// What the clients of a load let pass between a reply and their next request, as their script says.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ThinkTime {
+    /// Its mean, ns.
+    pub between_requests_ns: f64,
+    /// How well it is known: by the kernel's tick, less an estimate of the generator's own work.
+    pub quality: Quality,
+    /// Whether the latency holds it: the tool counts its own sleeps.
+    pub in_latency: bool,
 }

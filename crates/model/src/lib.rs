@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 mod account;
+mod by_second;
 mod counters;
 mod doctor_report;
 mod entity;
@@ -29,8 +30,10 @@ mod timeline;
 mod wait_class;
 
 pub use account::{
-    Account, AccountItem, AccountPart, Hidden, PartKind, ShareBasis, ThreadTimes, ThreadsAccount,
+    Account, AccountItem, AccountPart, Hidden, PartKind, ShareBasis, ThinkTime, ThreadTimes,
+    ThreadsAccount,
 };
+pub use by_second::{BySecond, Omitted, SecondReport, Stall};
 pub use counters::Counters;
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};

@@ -6,10 +6,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Account, AccountPart, ThreadTimes, ThreadsAccount};
+use crate::account::{Account, AccountPart, ThinkTime, ThreadTimes, ThreadsAccount};
 use crate::{
-    Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Provenance, Role, UnitKind,
-    Window, WorkloadRun,
+    BySecond, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Provenance, Role,
+    UnitKind, Window, WorkloadRun,
 };
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -48,6 +48,12 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// The workload's own view.
     pub signals: Vec<Signal>,
+    /// The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_second: Option<BySecond>,
+    /// Think time of the load's clients; `None` where there is next to none, or it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<ThinkTime>,
     /// The user's goals, and whether they were met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<GoalReport>,

@@ -23,7 +23,7 @@ const OCTAVES: u32 = 22;
 /// Buckets: one for what is shorter than all bounds, and one for what is longer.
 pub const BUCKETS: usize = 4 * OCTAVES as usize + 2;
 /// Columns of the widest of these tables.
-pub const WIDTH: usize = 11 + BUCKETS;
+pub const WIDTH: usize = 12 + BUCKETS;
 /// Requests of this length and more are all timed, by the kernel's tick; a bound of buckets (`REQUESTS_LONG_NS`).
 pub const LONG_NS: u64 = 1 << 25;
 
@@ -32,7 +32,7 @@ struct End {
     source: &'static str,
     requests: &'static str,
     /// What is counted at this end beside the requests.
-    besides: &'static [(&'static str, Quality, &'static str)],
+    besides: &'static [(&'static str, Unit, Quality, &'static str)],
     timed: &'static str,
     duration: &'static str,
 }
@@ -44,12 +44,14 @@ const SERVED: End = End {
     besides: &[
         (
             "pipelined",
+            Unit::Count,
             // Which reads hold several commands is seen in on-windows only.
             Quality::Sampled,
             "Replies that answer more than one request: more had arrived when the reply was sent, the reply was sent in many small pieces, or the server had read several commands of Redis's protocol (RESP) at once (reads are looked at in on-windows; until the next look a connection counts as it was seen last). Where they are many, requests is no count of requests. In other protocols a pipeline that arrives in one piece and is answered in one looks like a single request.",
         ),
         (
             "unsolicited",
+            Unit::Count,
             Quality::Exact,
             "Sends that answer no request: greetings and notifications. What PostgreSQL sends to replicas is left out.",
         ),
@@ -62,7 +64,12 @@ const CALLED: End = End {
     requests: "Requests whose reply was read: all of them, counted at the next send or the connection's end.",
     timed: "Requests that were timed: a random sample, of those whose reply came in an on-window (table coverage), and all that took 33.6 ms or more.",
     // A pipeline looks like a request that was sent in pieces.
-    besides: &[],
+    besides: &[(
+        "between_ns",
+        Unit::Nanoseconds,
+        Quality::Estimated,
+        "Time between the arrival of a reply and the next request on the same connection, of all requests together: think time, with the caller's own work and its waits for a CPU. By the kernel's tick (1 to 10 ms): what one request has too much, another has too little.",
+    )],
     duration: "from its sending to the last byte received",
 };
 
@@ -115,7 +122,7 @@ fn columns(end: &End) -> std::borrow::Cow<'static, [Column]> {
     let requests = end.counter("requests", Unit::Count, Quality::Exact, end.requests);
     let besides = end.besides.iter();
     let besides =
-        besides.map(|(name, quality, help)| end.counter(name, Unit::Count, *quality, help));
+        besides.map(|(name, unit, quality, help)| end.counter(name, *unit, *quality, help));
     std::iter::once(requests)
         .chain(besides)
         .chain(end.open())

@@ -126,6 +126,20 @@ describe("request times", () => {
     expect(quantile([], 0.5)).toBeUndefined();
   });
 
+  it("lies around the mean where all are in one bucket", () => {
+    const buckets = [
+      { below: 16.8, count: 0 },
+      { below: 21, count: 1000 },
+      { below: 25, count: 0 },
+    ];
+    const [p50, p99] = [quantile(buckets, 0.5, 20_300), quantile(buckets, 0.99, 20_300)];
+    expect(p50).toBeGreaterThan(20.3);
+    expect(p50).toBeLessThan(20.6);
+    expect(p99).toBeGreaterThan(p50 ?? 99);
+    expect(p99).toBeLessThan(21);
+    expect(quantile(buckets, 0.5, 9e9)).toBe(quantile(buckets, 0.5));
+  });
+
   it("say what was sampled, what is more than one, and what too few were for", async () => {
     const { tables } = await opened();
     const [all] = requestTimes(tables, { from: 0, to: 3 * S });
@@ -171,7 +185,8 @@ describe("request times", () => {
     expect(rest).toEqual([]);
     expect(lane?.lines.map((line) => line.label)).toEqual(["p99", "p50"]);
     expect([...(lane?.edges ?? [])]).toEqual([0, S, 2 * S, 3 * S]);
-    expect(lane?.lines[1]?.values[0]).toBeCloseTo(73_728, 6);
+    // All in one bucket, from 65.5 us to 81.9 us, with a mean of 70 us.
+    expect(lane?.lines[1]?.values[0]).toBeCloseTo(68_109.9, 1);
     expect([...(lane?.heat?.bounds ?? [])]).toEqual([65536, 81920, 163840]);
     expect(lane?.heat?.counts.map((row) => row[29])).toEqual([29, 1]);
     // A service that nobody speaks for has its throughput from here too.
@@ -240,3 +255,44 @@ function heatIn(lane: Lane | undefined) {
   if (lane?.heat === undefined) throw new Error("there is one");
   return lane.heat;
 }
+
+describe("seconds as the report has them", () => {
+  const told = (sockets: "target" | "generator") => ({
+    provenance: "kernel" as const,
+    sockets,
+    stalled_ns: 0,
+    stalls: [],
+    seconds: [0, 1, 2].map((second) => ({
+      window: { start: second * S, end: (second + 1) * S },
+      throughput: 400,
+      p99_ns: second === 1 ? null : 70_000 + second,
+      max_ns: 81_920 * (second + 1),
+    })),
+  });
+
+  async function lane(sockets: "target" | "generator") {
+    const { recording, tables } = await opened();
+    const { origin } = recording.page.report;
+    const by_second = told(sockets);
+    for (const { window } of by_second.seconds) {
+      window.start += origin;
+      window.end += origin;
+    }
+    recording.page.report.by_second = by_second;
+    return requestLanes(recording, tables, true)[0];
+  }
+
+  it("are the lines of p99 and of the longest, over a window the highest", async () => {
+    const drawn = await lane("target");
+    expect(drawn?.lines.map((line) => line.label)).toEqual(["max", "p99", "p50"]);
+    const [max, p99] = drawn?.lines ?? [];
+    expect([...(max?.values ?? [])]).toEqual([81_920, 163_840, 245_760]);
+    expect([...(p99?.values ?? [])]).toEqual([70_000, Number.NaN, 70_002]);
+    expect(max?.over?.({ from: 0, to: 2 * S })).toBe(163_840);
+  });
+
+  it("of other sockets are not drawn over these", async () => {
+    const drawn = await lane("generator");
+    expect(drawn?.lines.map((line) => line.label)).toEqual(["p99", "p50"]);
+  });
+});

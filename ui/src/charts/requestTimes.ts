@@ -6,7 +6,14 @@ import type { Recording, Tables } from "../data/recording";
 import { binAt, binCount, type Edges, edgeOf, growth, type Series, valueAt } from "../data/series";
 import type { Interval } from "../data/signal";
 import type { BinTable } from "../data/tables";
-import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
+import {
+  intersection,
+  length,
+  type Nanoseconds,
+  SECOND,
+  type Share,
+  type Span,
+} from "../data/units";
 import { binLane, completed, seriesOf } from "./binLane";
 import { bounds as allBounds, without } from "./bins";
 import { unseen } from "./gaps";
@@ -17,12 +24,14 @@ const SIDES = [
   {
     table: "request_times",
     recorded: "requests",
+    role: "target",
     title: "Request times at the target's sockets",
     what: "requests that the target answered, each from its arrival to the last byte of the reply",
   },
   {
     table: "call_times",
     recorded: "calls",
+    role: "generator",
     title: "Request times at the generator's sockets",
     what: "requests that the generator sent, each from its sending to the last byte received",
   },
@@ -128,32 +137,72 @@ const LEAST_BEYOND = 5;
 /** The same for the lines of a lane, which are looked at for their course. */
 const LEAST_BEYOND_IN_BIN = 2;
 
-/** The time that a part of those that were timed does not exceed; `undefined` beyond the last bound
-    (crates/analysis/src/request_times.rs). */
-export function quantile(buckets: Buckets, q: Share): Nanoseconds | undefined {
+/** The time that a part of those that were timed does not exceed; `undefined` beyond the last bound. `sum` is the
+    time of all: where most are in one bucket, it says where in it (crates/analysis/src/stats/histogram.rs). */
+export function quantile(buckets: Buckets, q: Share, sum?: Nanoseconds): Nanoseconds | undefined {
   const all = buckets.reduce((sum, { count }) => sum + count, 0);
   const wanted = all * (1 - q);
   let above = all;
   let lower = 0;
   for (const { below, count } of buckets) {
     if (count > 0 && above - count <= wanted) {
-      const rest = above - count;
-      const part =
-        rest > 0 ? Math.log(above / wanted) / Math.log(above / rest) : (above - wanted) / count;
+      const part = partOf({ buckets, lower, below, count, sum }, above, wanted);
       const value = lower + (below - lower) * part;
       return Number.isFinite(value) ? value : undefined;
     }
     above -= count;
     lower = below;
   }
-  return undefined;
+  // Parts of counts do not add up to the last digit: it is the highest.
+  const highest = buckets.findLast(({ count }) => count > 0)?.below;
+  return Number.isFinite(highest) ? highest : undefined;
+}
+
+/** The bucket that a quantile is in, among all. */
+interface Bucket {
+  readonly buckets: Buckets;
+  readonly lower: Nanoseconds;
+  readonly below: Nanoseconds;
+  readonly count: number;
+  readonly sum: Nanoseconds | undefined;
+}
+
+/** How far up in its bucket the value lies that `wanted` are above; `above` are above its lower end. */
+function partOf(bucket: Bucket, above: number, wanted: number): Share {
+  const { count } = bucket;
+  const rest = above - count;
+  const falls = Math.log(above / rest);
+  const logLinear = rest > 0 ? 1 / falls - rest / count : 0.5;
+  const mean = meanOf(bucket, logLinear);
+  if (Math.abs(mean - logLinear) > 1e-9) return ((above - wanted) / count) ** (1 / mean - 1);
+  return rest > 0 ? Math.log(above / wanted) / falls : (above - wanted) / count;
+}
+
+/** The mean of a bucket's values, as a part of its width: as near to `guess` as the sum allows. */
+function meanOf({ buckets, lower, below, count, sum }: Bucket, guess: Share): Share {
+  const width = below - lower;
+  if (sum === undefined || !Number.isFinite(width)) return guess;
+  let [least, most, from] = [0, 0, 0];
+  for (const other of buckets) {
+    if (other.count > 0 && from !== lower) {
+      least += other.count * from;
+      most += other.count * other.below;
+    }
+    from = other.below;
+  }
+  const part = (sum: number) => (sum / count - lower) / width;
+  const [low, high] = [part(sum - most), part(sum - least)];
+  if (low > 1 || high < 0) return guess;
+  const [first, last] = [Math.max(low, 1e-3), Math.min(high, 1 - 1e-3)];
+  return first > last ? guess : Math.min(Math.max(guess, first), last);
 }
 
 /** The same where enough were slower for it to mean something. */
-function steady(buckets: Buckets, q: Share, beyond: number): number {
+function steady({ buckets, mean }: Times, q: Share, beyond: number): number {
   const all = buckets.reduce((sum, { count }) => sum + count, 0);
   const enough = all * (1 - q) >= beyond - 1e-6;
-  return (enough ? quantile(buckets, q) : undefined) ?? Number.NaN;
+  const sum = Number.isNaN(mean) ? undefined : mean * all;
+  return (enough ? quantile(buckets, q, sum) : undefined) ?? Number.NaN;
 }
 
 /** What was counted of requests over a window. */
@@ -181,8 +230,8 @@ export function requestTimes(tables: Tables, window: Span): RequestTimes[] {
       {
         what,
         ...times,
-        median: steady(times.buckets, 0.5, LEAST_BEYOND),
-        p99: steady(times.buckets, 0.99, LEAST_BEYOND),
+        median: steady(times, 0.5, LEAST_BEYOND),
+        p99: steady(times, 0.99, LEAST_BEYOND),
       },
     ];
   });
@@ -259,12 +308,15 @@ export function timesRows(buckets: Buckets): TimesRow[] {
 /** The lane of request times: cells under quantiles; none where no requests were counted. Where the
     workload says nothing of its throughput, how many there were comes first. */
 export function requestLanes(recording: Recording, tables: Tables, hasSignal: boolean): Lane[] {
-  const side = SIDES.find(({ table }) => tables.bins(table) !== undefined);
+  const sockets = recording.page.report.by_second?.sockets;
+  const sides = SIDES.filter(({ table }) => tables.bins(table) !== undefined);
+  const side = sides.find(({ role }) => role === sockets) ?? sides[0];
   const table = side && tables.bins(side.table);
   if (side === undefined || table === undefined) return [];
   const buckets = bucketsOf(table);
   const gaps = unseen(recording, side.recorded);
-  const times = timesLane(side.title, table, buckets, gaps);
+  const told = toldOf(recording, side.role);
+  const times = timesLane(side.title, table, buckets, gaps, told);
   if (hasSignal) return times;
   const throughput = binLane(table, {
     id: "requests",
@@ -290,27 +342,67 @@ function timesLane(
   table: BinTable,
   buckets: readonly BucketSeries[],
   gaps: Lane["unseen"],
+  told: readonly Second[] | undefined,
 ): Lane[] {
   const heat = heatOf(table.edges, buckets, gaps);
   if (heat === undefined) return [];
-  const seconds = bySecond(table.edges);
+  const seconds = told === undefined ? bySecond(table.edges) : edgesOf(told);
   const times = timesOf(table);
-  const bins = [...seconds.slice(1)].map((to, bin): Buckets => {
-    return times({ from: seconds[bin] ?? 0, to }).buckets;
+  const bins = [...seconds.slice(1)].map((to, bin): Times => {
+    return times({ from: seconds[bin] ?? 0, to });
   });
-  const line = (label: string, q: Share, dash?: readonly number[]) => ({
+  const style = { colour: "--ink", fill: 0, style: "line" as const, nothing: "too few" };
+  const line = (label: string, q: Share, own?: readonly (number | null | undefined)[]) => ({
+    ...style,
     label,
-    colour: "--ink",
-    fill: 0,
-    style: "line" as const,
-    ...(dash && { dash }),
-    nothing: "too few",
-    values: Float64Array.from(bins, (bin) => steady(bin, q, LEAST_BEYOND_IN_BIN)),
-    over: (window: Span) => steady(times(window).buckets, q, LEAST_BEYOND),
+    ...(q > 0.5 && { dash: [5, 2] }),
+    values: Float64Array.from(bins, (bin, at) =>
+      own === undefined ? steady(bin, q, LEAST_BEYOND_IN_BIN) : (own[at] ?? Number.NaN),
+    ),
+    over: (window: Span) => steady(times(window), q, LEAST_BEYOND),
   });
+  const longest = told && [
+    {
+      ...style,
+      label: "max",
+      dash: [1, 3],
+      values: Float64Array.from(told, (it) => it.max ?? Number.NaN),
+      over: (window: Span) => highest(told, window),
+    },
+  ];
   const draft = { id: "request-times", title, format: duration, least: 0, unseen: gaps };
-  const lane = completed(draft, seconds, [line("p99", 0.99, [5, 2]), line("p50", 0.5)]);
-  return [{ ...lane, heat }];
+  const p99 = told?.map((it) => it.p99);
+  const lines = [...(longest ?? []), line("p99", 0.99, p99), line("p50", 0.5)];
+  return [{ ...completed(draft, seconds, lines), heat }];
+}
+
+/** One second as the report has it. */
+interface Second {
+  readonly span: Span;
+  readonly p99: number | null | undefined;
+  readonly max: number | null | undefined;
+}
+
+/** The report's seconds, where they are of these sockets (crates/analysis/src/by_second.rs). */
+function toldOf(recording: Recording, role: string): Second[] | undefined {
+  const told = recording.page.report.by_second;
+  if (!told || told.sockets !== role || told.seconds.length === 0) return undefined;
+  return told.seconds.map(({ window, p99_ns, max_ns }) => ({
+    span: recording.span(window),
+    p99: p99_ns,
+    max: max_ns,
+  }));
+}
+
+function edgesOf(told: readonly Second[]): Float64Array {
+  const [first] = told;
+  return Float64Array.from([first?.span.from ?? 0, ...told.map((it) => it.span.to)]);
+}
+
+/** The highest of the seconds of which any part is in a window. */
+function highest(told: readonly Second[], window: Span): number {
+  const inside = told.filter(({ span }) => intersection(span, window) !== undefined);
+  return inside.reduce((most, { max }) => Math.max(most, max ?? 0), 0) || Number.NaN;
 }
 
 /** Edges at least a second apart: a quantile of a tenth of one would be chance. */

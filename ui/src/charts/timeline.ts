@@ -1,8 +1,8 @@
 // The timeline: the workload's own view over what the machine did, on one axis; and what is marked on it.
 
-import { duration, percent, rate } from "../data/format";
+import { duration, integer, percent, rate } from "../data/format";
 import { reasonOf } from "../data/gaps";
-import type { Phase, PhaseKind, Report } from "../data/page.gen";
+import type { Phase, PhaseKind, Report, Stall } from "../data/page.gen";
 import type { Recording, Tables } from "../data/recording";
 import { intersection, length, type Span } from "../data/units";
 import type { Lane } from "./lane";
@@ -51,13 +51,13 @@ export function timeline(recording: Recording, tables: Tables): Lane[] {
 
 /** Something that concerns all lanes: a phase, an event, a stretch that nobody saw. */
 export interface Mark {
-  readonly kind: "phase" | "event" | "gap";
+  readonly kind: "phase" | "event" | "gap" | "stall";
   /** An event's ends are the same. */
   readonly span: Span;
   readonly text: string;
 }
 
-/** Phases, events, and gaps of all tables, in the order of time. */
+/** Phases, events, stalls, and gaps of all tables, in the order of time. */
 export function marks(recording: Recording): Mark[] {
   const { report, events } = recording.page;
   const phases = shownPhases(report.phases);
@@ -71,6 +71,10 @@ export function marks(recording: Recording): Mark[] {
       const at = recording.at(event.at);
       return { kind: "event", span: { from: at, to: at }, text: event.text };
     }),
+    ...longestStalls(report).map((stall): Mark => {
+      const text = `stall of ${duration(lengthOf(stall))}: ${integer(stall.completed)} of about ${integer(stall.expected)} requests answered`;
+      return { kind: "stall", span: recording.span(stall.window), text };
+    }),
     ...report.gaps.flatMap((gap): Mark[] =>
       gap.table === "*" && gap.window
         ? [{ kind: "gap", span: recording.span(gap.window), text: reasonOf(gap) }]
@@ -78,6 +82,18 @@ export function marks(recording: Recording): Mark[] {
     ),
   ];
   return all.sort((a, b) => a.span.from - b.span.from);
+}
+
+/** Of more, the longest are marked. */
+const MOST_STALLS = 10;
+
+function longestStalls({ by_second }: Report): Stall[] {
+  const all = [...(by_second?.stalls ?? [])];
+  return all.sort((a, b) => lengthOf(b) - lengthOf(a)).slice(0, MOST_STALLS);
+}
+
+function lengthOf({ window }: Stall): number {
+  return window.end - window.start;
 }
 
 const PHASES: Record<PhaseKind, string> = {

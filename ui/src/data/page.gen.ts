@@ -36,6 +36,10 @@ export type Role = "target" | "generator" | "dependency" | "recorder" | "rest";
  */
 export type PageEventKind = "workload_started" | "workload_ended" | "target_found" | "oom_kill";
 /**
+ * Where the numbers of a workload metric come from.
+ */
+export type Provenance = "tool_mean" | "tool_count" | "kernel" | "derived" | "none";
+/**
  * An interval in which something was not seen.
  */
 export type Gap = {
@@ -100,10 +104,6 @@ export type Resource = "cpu" | "memory" | "io" | "irq";
  */
 export type UnitKind = "service" | "container" | "virtual_machine" | "group" | "process";
 /**
- * Where the numbers of a workload metric come from.
- */
-export type Provenance = "tool_mean" | "tool_count" | "kernel" | "derived" | "none";
-/**
  * The classes of the ledger.
  */
 export type LedgerClass =
@@ -140,7 +140,8 @@ export type PartKind =
   | "generator_on_cpu"
   | "generator_cpu_wait"
   | "generator_input"
-  | "generator_else";
+  | "generator_else"
+  | "network";
 /**
  * How well a value is known.
  */
@@ -465,6 +466,10 @@ export interface PageEvent {
  * The answer to "what is this system waiting for", over one window of one recording.
  */
 export interface Report {
+  /**
+   * The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
+   */
+  by_second?: BySecond | null;
   cost: Cost;
   /**
    * Facts about the machine.
@@ -513,6 +518,10 @@ export interface Report {
    */
   subjects: ReportSubject[];
   /**
+   * Think time of the load's clients; `None` where there is next to none, or it is not known.
+   */
+  think_time?: ThinkTime | null;
+  /**
    * The target's threads one by one, ordered by how long they wanted a CPU; at most 50.
    */
   threads?: ThreadTimes[];
@@ -522,6 +531,90 @@ export interface Report {
    * The workload, its command line and its final report; `None` for `record`.
    */
   workload?: WorkloadRun | null;
+}
+/**
+ * Throughput and the longest response times second by second, and the stalls among them.
+ */
+export interface BySecond {
+  /**
+   * What a closed loop left out because of stalls in the judged window; `None` where there were none, and where a
+   * rate was asked for: such a generator keeps to its schedule.
+   */
+  omitted?: Omitted | null;
+  provenance: Provenance;
+  /**
+   * The whole recording in intervals of a second; of a long one, of more.
+   */
+  seconds: SecondReport[];
+  /**
+   * Whose sockets those are; `None` where the workload's own intervals are told.
+   */
+  sockets?: Role | null;
+  /**
+   * Time of the judged window that lay in stalls, ns.
+   */
+  stalled_ns: number;
+  /**
+   * Every stall of the whole recording, in the order of time.
+   */
+  stalls: Stall[];
+}
+/**
+ * What a closed loop did not send, as its clients waited for answers: estimated.
+ */
+export interface Omitted {
+  /**
+   * The p99 over the judged window if they had been sent and had waited too, ns (HdrHistogram's correction with the
+   * expected interval); `None` where too few requests were timed.
+   */
+  p99_ns?: number | null;
+  /**
+   * Requests that it would have sent at its usual rate.
+   */
+  requests: number;
+}
+/**
+ * One interval.
+ */
+export interface SecondReport {
+  /**
+   * Whether both may be too low: a longer one had no reply yet when the recording ended.
+   */
+  at_least?: boolean;
+  /**
+   * The longest that was seen, ns; `None` where none was timed. Those of 33.6 ms and more were all timed.
+   */
+  max_ns?: number | null;
+  /**
+   * What 99 of 100 did not exceed, ns; `None` where too few were timed.
+   */
+  p99_ns?: number | null;
+  /**
+   * Completed per second.
+   */
+  throughput: number;
+  window: Window;
+}
+/**
+ * A half-open interval `[start, end)`; empty when `end <= start`.
+ */
+export interface Window {
+  end: Timestamp;
+  start: Timestamp;
+}
+/**
+ * A stretch in which nearly nothing was answered while requests were open.
+ */
+export interface Stall {
+  /**
+   * What was completed in it nevertheless.
+   */
+  completed: number;
+  /**
+   * What would have been completed at the usual rate.
+   */
+  expected: number;
+  window: Window;
 }
 /**
  * What a recording cost and how well the sampler kept its times.
@@ -612,13 +705,6 @@ export interface CrossCheck {
    * The largest difference within an interval, ns.
    */
   worst_ns: number;
-}
-/**
- * A half-open interval `[start, end)`; empty when `end <= start`.
- */
-export interface Window {
-  end: Timestamp;
-  start: Timestamp;
 }
 /**
  * A goal, and whether it was met.
@@ -1269,6 +1355,20 @@ export interface PhaseVerdict {
    * Share of the response time (or of busy time), 0 to 1.
    */
   share?: number | null;
+}
+/**
+ * What the clients of a load let pass between a reply and their next request, as their script says.
+ */
+export interface ThinkTime {
+  /**
+   * Its mean, ns.
+   */
+  between_requests_ns: number;
+  /**
+   * Whether the latency holds it: the tool counts its own sleeps.
+   */
+  in_latency: boolean;
+  quality: Quality;
 }
 /**
  * The workload that was run, and what it reported.

@@ -44,7 +44,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         let unseen = format!("no TCP connection of {} was seen", target.name);
         // Over a unix socket there is none; a way that was not seen may be long.
         over_tcp(facts, &target.name)?;
-        return match outside < PART.value() {
+        return match outside - facts.thought() < PART.value() {
             true => absent(unseen),
             false => cannot_tell(unseen),
         };

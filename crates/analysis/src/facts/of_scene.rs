@@ -24,6 +24,7 @@ use crate::serving::{Answering, Workers};
 use crate::sessions;
 use crate::slices::{Slice, Slicing, throttled_over};
 use crate::subject::{Subject, subject};
+use crate::think_time::Think;
 use crate::thresholds::{SYNCED, Thresholds};
 use crate::wait_events::name_waits;
 use crate::waits_for::{Ends, WaitsFor};
@@ -39,15 +40,8 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
     let threads = threads(scene, signal, effective_cpus);
     let machine = machine(timeline, window);
     let stolen = stolen(machine, thresholds);
-    let Accounts {
-        account,
-        line,
-        threads,
-        both_ends,
-        calls,
-        others,
-    } = accounts(scene, threads, signal.as_ref(), stolen);
-    let (target, generator) = (threads.target, threads.generator);
+    let of = accounts(scene, threads, signal.as_ref(), stolen);
+    let (target, generator) = (of.threads.target, of.threads.generator);
     let cpu = cpu_use(scene, machine, target.as_ref(), generator.as_ref());
     let cores = cpus::cores(timeline, window);
     let usable = usable(scene, &cores, effective_cpus);
@@ -62,15 +56,15 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         io: io::io(scene),
         kept: kernel_waits::kept(scene),
         network: network::network(timeline, window),
-        calls,
+        calls: of.calls,
         runtime: Runtime::of(scene),
         sessions: sessions::sessions(scene),
         empty_bins: empty_bins(scene),
         on_windows: on_windows(scene),
-        ends: threads.ends,
+        ends: of.threads.ends,
         workers: workers(scene),
-        behind_busiest: threads.behind_busiest,
-        slices: threads.slices,
+        behind_busiest: of.threads.behind_busiest,
+        slices: of.threads.slices,
         floor: thresholds.floors.share,
         goals: goals(scene),
         at_sockets: scene.roles.source.is_at_target(),
@@ -82,10 +76,11 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         target,
         generator,
         signal,
-        both_ends,
-        account,
-        line,
-        others,
+        both_ends: of.both_ends,
+        think: of.think,
+        account: of.account,
+        line: of.line,
+        others: of.others,
         stolen,
         cores,
         usable,
@@ -128,6 +123,7 @@ struct Accounts {
     line: Line,
     threads: Threads,
     both_ends: Option<BothEnds>,
+    think: Option<Think>,
     calls: Option<Calls>,
     others: Vec<Holding>,
 }
@@ -143,7 +139,12 @@ fn accounts(
     let both_ends = generator
         .map(|it| it.ledger.get(LedgerClass::CpuWait))
         .and_then(|wait_ns| BothEnds::over(timeline, wait_ns, window));
+    let think = generator.zip(both_ends).zip(signal);
+    let think = think.and_then(|((generator, ends), signal)| {
+        Think::of(timeline, generator, ends, signal, window)
+    });
     let beside = Beside {
+        think,
         generator,
         at_sockets: scene.roles.source.is_at_target(),
         both_ends,
@@ -178,6 +179,7 @@ fn accounts(
         line,
         threads,
         both_ends,
+        think,
         calls,
         others,
     }

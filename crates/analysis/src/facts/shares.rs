@@ -63,7 +63,7 @@ impl Facts<'_> {
     /// with others, account for that, and the generator for nothing. At either end being woken for a request, and for
     /// its answer, takes a time that needs no account.
     pub(crate) fn unexplained(&self) -> f64 {
-        let elsewhere = self.elsewhere() * idle(self.generator.as_ref());
+        let elsewhere = (self.elsewhere() - self.thought()) * idle(self.generator.as_ref());
         self.beyond_wake_up(self.line.left()) + self.beyond_wake_up(elsewhere)
     }
 
@@ -93,7 +93,15 @@ impl Facts<'_> {
 
     /// Part of the response time that is in line for a thread of the target's which has no time left.
     pub(crate) fn in_line(&self) -> f64 {
-        self.line.left() + self.elsewhere() * idle(self.generator.as_ref())
+        self.line.left() + (self.elsewhere() - self.thought()) * idle(self.generator.as_ref())
+    }
+
+    /// Part of the response time that is think time of the generator's clients: no wait for anybody.
+    pub(crate) fn thought(&self) -> f64 {
+        let whole_ns = self.account.as_ref().map_or(0, |it| it.total_ns) as f64;
+        let thought_ns = self.think.map_or(0.0, |it| it.in_response_ns);
+        let part = ratio(thought_ns, whole_ns).unwrap_or(0.0);
+        part.min(self.elsewhere()).max(0.0)
     }
 
     /// Part of the response time that is outside of the target and not in line at its sockets.

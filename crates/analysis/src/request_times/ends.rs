@@ -25,6 +25,11 @@ impl End {
         }
     }
 
+    /// Whose sockets those are.
+    pub(crate) fn role(self) -> Role {
+        self.of().1
+    }
+
     /// What was counted at this end.
     pub(crate) fn over(self, timeline: &Timeline, window: Window) -> Option<RequestTimes> {
         let (table, role) = self.of();
@@ -54,6 +59,7 @@ pub(crate) struct BothEnds {
     served_ns: f64,
     called_ns: f64,
     waited_ns: f64,
+    requests: f64,
 }
 
 impl BothEnds {
@@ -80,12 +86,28 @@ impl BothEnds {
             served_ns: means.0,
             called_ns: means.1,
             waited_ns: generator_wait_ns / called.requests,
+            requests: called.requests,
         })
     }
 
     /// Part of what requests took at the generator's sockets that they did not take at the target's.
     pub(crate) fn outside(self) -> f64 {
         (1.0 - self.served_ns / self.called_ns.max(1.0)).max(0.0)
+    }
+
+    /// Requests that the generator was answered.
+    pub(crate) fn requests(self) -> f64 {
+        self.requests
+    }
+
+    /// What each took at the generator's sockets, ns.
+    pub(crate) fn called_ns(self) -> f64 {
+        self.called_ns
+    }
+
+    /// What all of them took between both ends' sockets, ns: on the network, and in lines at the generator's.
+    pub(crate) fn network_ns(self) -> f64 {
+        self.requests * (self.called_ns - self.served_ns).max(0.0)
     }
 
     pub(crate) fn in_words(self, target: &str, generator: &str) -> String {

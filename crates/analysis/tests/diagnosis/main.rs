@@ -32,6 +32,7 @@ mod robustness;
 mod ruled_out;
 mod runtimes;
 mod saturated;
+mod think;
 mod thread_times;
 mod threads;
 mod whose;

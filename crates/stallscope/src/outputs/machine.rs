@@ -52,6 +52,8 @@ pub(super) fn full(
             window: unit.window,
             subjects: unit.subjects.clone(),
             signals: unit.signals.clone(),
+            by_second: None,
+            think_time: None,
             goals: unit.goals.clone(),
             threads: unit.threads.clone(),
             pressure: unit.pressure.clone(),

@@ -9,6 +9,7 @@ mod live;
 mod machine;
 mod parquet;
 mod phases;
+mod stalls;
 mod terminal;
 mod threads;
 mod throughput;

@@ -336,6 +336,7 @@ impl View<'_> {
             format!("after {after}, and from then on")
         });
         text.push_str(&labelled("Named", &named.unwrap_or_default(), width));
+        text.push_str(&super::stalls::in_full(report, width));
         if headline.cause == "undetermined" {
             let reasons = ruled_out_causes(report);
             text.push_str(&labelled("Also ruled out", &reasons, width));

@@ -3,9 +3,11 @@
 use analysis::{duration, integer, percent, rate};
 use model::{
     EntityKind, Latency, PhaseKind, Provenance, Quantile, Report, Resource, Signal, StallKind,
+    ThinkTime,
 };
 
 use super::layout::{labelled, seconds, two_columns};
+use super::stalls;
 
 pub(super) fn lines(report: &Report, width: usize) -> String {
     let signal = |name: &str| report.signals.iter().find(|signal| signal.name == name);
@@ -40,7 +42,9 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
         }
     }
     rows.push((load_words(report), Some(("Window", window_words(report)))));
-    two_columns(&rows, width) + &labelled("PSI", &pressures_words(report), width)
+    two_columns(&rows, width)
+        + &labelled("Stalls", &stalls::in_short(report), width)
+        + &labelled("PSI", &pressures_words(report), width)
 }
 
 /// What was judged, and the machine's pressure meanwhile.
@@ -81,7 +85,13 @@ fn load_words(report: &Report) -> Option<(&'static str, String)> {
         None => return None,
     };
     words.extend(clients);
+    words.extend(report.think_time.map(think_words));
     Some(("Load", words.join(", ")))
+}
+
+/// `think time 4.01 ms` between two requests of a client.
+fn think_words(think: ThinkTime) -> String {
+    format!("think time {}", duration(think.between_requests_ns))
 }
 
 /// `1 s to 30 s, steady`

@@ -37,6 +37,7 @@ fn total(requests: &Requests) -> Account {
         sum.requests += account.requests;
         sum.pipelined += account.pipelined;
         sum.unsolicited += account.unsolicited;
+        sum.between_ns += account.between_ns;
         // However slow the machine is: a request may take long here.
         sum.ns += account.ns + account.long_ns;
         sum.long_ns += account.long_ns;
@@ -135,6 +136,39 @@ fn at_the_other_end<T: Ends>() {
     assert_eq!(now.requests - before.requests, 3);
     assert_eq!(timed(&now) - timed(&before), 3);
     assert!(took >= 3 * PAUSE && took <= ended, "{took:?} of {ended:?}");
+}
+
+/// Between a reply and the next request a client does something else.
+fn pauses<T: Ends>() {
+    let Some((requests, _alone)) = loaded(Side::Client) else {
+        return;
+    };
+    let (mut server, mut client) = T::both();
+    let before = total(&requests);
+    let began = Instant::now();
+    for _ in 0..4 {
+        exchange(&mut server, &mut client, 20 * PAUSE);
+        std::thread::sleep(20 * PAUSE);
+    }
+    client.give(&[0]);
+    let all = began.elapsed();
+    let counted = Duration::from_nanos(total(&requests).between_ns - before.between_ns);
+    // A tick more or less of each.
+    let ticks = 4 * Duration::from_nanos(ns_per_jiffy());
+    let pauses = 4 * 20 * PAUSE;
+    assert!(counted + ticks >= pauses, "{counted:?} of {pauses:?}");
+    // The other half of the time the client waited for its answer.
+    assert!(counted <= all - pauses + ticks, "{counted:?} of {all:?}");
+}
+
+#[test]
+fn a_clients_pauses_over_tcp_are_counted() {
+    pauses::<TcpStream>();
+}
+
+#[test]
+fn a_clients_pauses_over_a_unix_socket_are_counted() {
+    pauses::<UnixStream>();
 }
 
 #[test]

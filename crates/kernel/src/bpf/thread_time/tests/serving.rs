@@ -81,6 +81,43 @@ fn a_thread_sleeps_inside_of_requests_that_it_answers_and_outside_between_them()
 }
 
 #[test]
+fn who_says_good_bye_leaves_nobody_inside_of_a_request() {
+    let Some((mut thread_time, _requests, _alone)) = both() else {
+        return;
+    };
+    let (said, tid) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    let connections: Vec<_> = (0..ROUNDS).map(|_| connection()).collect();
+    let (servers, clients): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            said.send(own_tid()).expect("it is waited for");
+            for mut server in servers {
+                server.read_exact(&mut [0; 8]).expect("it asks");
+                // As of MariaDB's COM_QUIT: no answer, and the end of the connection.
+                drop(server);
+                std::thread::sleep(OUTSIDE);
+            }
+            let _ = ended.recv();
+        });
+        let tid = tid.recv().expect("it says so");
+        for mut client in clients {
+            client.write_all(b"question").expect("it is there");
+            let _ = client.read(&mut [0]);
+        }
+        std::thread::sleep(4 * OUTSIDE);
+        let account = read(&mut thread_time, tid).account;
+        drop(end);
+        println!("{:?} {:?}", account.inside_ns, account.outside_ns);
+        let [_, _, inside] = account.inside_ns;
+        let [_, _, outside] = account.outside_ns;
+        assert_eq!(inside, 0, "it was over");
+        let between = u64::from(ROUNDS - 1) * OUTSIDE.as_nanos() as u64;
+        assert!(outside >= between, "{outside} ns");
+    });
+}
+
+#[test]
 fn a_thread_that_answers_what_another_read_is_inside_of_none() {
     let Some((mut thread_time, _requests, _alone)) = both() else {
         return;

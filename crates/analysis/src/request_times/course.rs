@@ -1,0 +1,102 @@
+//! Requests over time: how many were answered when, and how long those took.
+
+use model::{Role, Timeline, Window};
+use sensors::request::{LONG_NS, bound_ns};
+
+use super::{Counted, End, RequestTimes, SERVED, connections, growth, open_at_end, series_of};
+
+/// What was known of the target's requests: from its first connection's first reading to its last one's last.
+pub(crate) fn known(timeline: &Timeline) -> Option<Window> {
+    let connections = connections(timeline, SERVED, Role::Target);
+    let known =
+        series_of(timeline, SERVED, &connections, "requests").filter_map(|series| series.known());
+    known.reduce(|all, next| Window::new(all.start.min(next.start), all.end.max(next.end)))
+}
+
+/// How many requests the target answered in each of these windows, which are in the order of time.
+pub(crate) fn answered(timeline: &Timeline, windows: &[Window]) -> Vec<f64> {
+    let connections = connections(timeline, SERVED, Role::Target);
+    let mut cursors: Vec<_> = series_of(timeline, SERVED, &connections, "requests")
+        .map(|it| it.cursor())
+        .collect();
+    let answered = windows.iter().map(|window| {
+        let grown = cursors.iter_mut().filter_map(|it| it.growth(*window));
+        grown.fold(0.0, |sum, own| sum + own)
+    });
+    answered.collect()
+}
+
+/// What was counted at one end in each of these windows, which are in the order of time: long requests, which were all
+/// timed, weigh as much as each of the sample.
+pub(crate) fn over_each(timeline: &Timeline, end: End, windows: &[Window]) -> Vec<RequestTimes> {
+    let (table, role) = end.of();
+    let connections = connections(timeline, table, role);
+    let Some(mut counted) = Counted::of(timeline, table, &connections) else {
+        return vec![RequestTimes::default(); windows.len()];
+    };
+    // Most buckets stay empty.
+    for of in &mut counted.columns {
+        of.retain(|it| it.series().growth(timeline.window) != Some(0.0));
+    }
+    let each = windows
+        .iter()
+        .map(|window| evenly(counted.in_window(*window)));
+    each.collect()
+}
+
+/// The same with what is long as a part of the sample (`sampledPart` in ui/src/charts/requestTimes.ts).
+fn evenly(mut times: RequestTimes) -> RequestTimes {
+    let (short, sampled) = (times.requests - times.long, times.timed - times.long);
+    if times.long <= 0.0 || short <= 0.0 || sampled <= 0.0 || sampled >= short {
+        return times;
+    }
+    let part = sampled / short;
+    let long = times.buckets.iter_mut();
+    let long = long.filter(|(bound, _)| *bound > LONG_NS as f64);
+    long.for_each(|(_, count)| *count *= part);
+    times.timed = sampled + part * times.long;
+    times.timed_ns = times.timed_ns - times.long_ns + part * times.long_ns;
+    times
+}
+
+/// How many of the requests that ended in a window at one end had surely lasted for `least_ns` or longer, which must be
+/// so long that all are timed.
+pub(crate) fn lasted(timeline: &Timeline, end: End, window: Window, least_ns: f64) -> f64 {
+    let (table, role) = end.of();
+    let connections = connections(timeline, table, role);
+    let columns = timeline.table(table).map(|it| it.table.columns.iter());
+    let mut bounds: Vec<(f64, &str)> = columns
+        .into_iter()
+        .flatten()
+        .filter_map(|it| Some((bound_ns(&it.name)?, &*it.name)))
+        .collect();
+    bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let lower = std::iter::once(0.0).chain(bounds.iter().map(|it| it.0));
+    let longer = bounds.iter().zip(lower);
+    let longer = longer.filter(|(_, lower)| *lower >= least_ns.max(LONG_NS as f64));
+    longer
+        .map(|((_, column), _)| growth(timeline, table, &connections, column, window))
+        .sum()
+}
+
+/// How many requests had no reply yet when the recording ended with a window, and had lasted for about `least_ns` or
+/// longer on average.
+pub(crate) fn still_open(timeline: &Timeline, end: End, window: Window, least_ns: f64) -> f64 {
+    let (table, role) = end.of();
+    let connections = connections(timeline, table, role);
+    let [open, open_ns] = ["open_long", "open_long_ns"]
+        .map(|column| open_at_end(timeline, table, &connections, column, window));
+    match open > 0.0 && open_ns / open >= least_ns {
+        true => open,
+        false => 0.0,
+    }
+}
+
+/// Time between a reply's arrival at the generator and the next request on its connection, of all together, ns; `None`
+/// in recordings from before it was counted.
+pub(crate) fn between_ns(timeline: &Timeline, window: Window) -> Option<f64> {
+    let (table, role) = End::Generator.of();
+    timeline.table(table)?.table.position("between_ns")?;
+    let connections = connections(timeline, table, role);
+    Some(growth(timeline, table, &connections, "between_ns", window))
+}
