@@ -140,22 +140,41 @@ impl Attempts<'_> {
 
     fn attempt(&mut self, scenario: &Scenario, files: &Files, outcome: &mut Outcome) -> Result<()> {
         self.stage.seconds = scenario.seconds;
-        let load = match (scenario.set_up)(self.stage, Cause::Made)? {
+        let mut load = match (scenario.set_up)(self.stage, Cause::Made)? {
             SetUp::Ready(load) => load,
             SetUp::NotHere(reason) => {
                 outcome.not_here = Some(reason);
                 return Ok(());
             }
         };
+        let recorder = Recorder {
+            program: self.program,
+            stage: self.stage,
+        };
+        recorder.record(&mut load, files, outcome)
+    }
+}
+
+/// What a situation that is set up is recorded with.
+pub struct Recorder<'a> {
+    /// The program under test.
+    pub program: &'a Program,
+    /// Where the situation is.
+    pub stage: &'a Stage,
+}
+
+impl Recorder<'_> {
+    /// Records a load, and notes in `outcome` what came of it; what changes while it runs is made once.
+    pub fn record(&self, load: &mut Load, files: &Files, outcome: &mut Outcome) -> Result<()> {
         outcome.cast.clone_from(&self.stage.cast);
-        let mut command = self.command(&load, files)?;
-        let beside = self.load_beside(&load, files)?;
+        let mut command = self.command(load, files)?;
+        let beside = self.load_beside(load, files)?;
         let before = Reading::take()?;
         let witness = Witness::start()?;
         let mut child = command
             .spawn()
             .with_context(|| format!("cannot start {}", self.program.path.display()))?;
-        let step = load.later.map(Step::start).transpose()?;
+        let step = load.later.take().map(Step::start).transpose()?;
         let status = interrupt::wait(&mut child)?;
         outcome.witnessed = witness.stop();
         step.map_or(Ok(()), Step::end)?;
