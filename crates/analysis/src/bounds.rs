@@ -32,9 +32,7 @@ impl Removed {
             high: high * part,
         })
     }
-}
 
-impl Removed {
     /// The same, but at least only so much of its least.
     pub(crate) fn with_least_part(self, part: f64) -> Self {
         let Self(Interval { low, high }) = self;
