@@ -11,6 +11,7 @@ mod binary;
 mod by;
 mod demo;
 mod disturbance;
+mod gains;
 mod groups;
 mod hold;
 mod interrupt;
@@ -67,6 +68,8 @@ enum Command {
     Demo(demo::DemoArguments),
     /// Make situations with and without their cause, to see that the cause is what costs.
     Validate(validate::ValidateArguments),
+    /// Hold predicted gains against removals that are measured in turns with the recorded runs.
+    Gains(gains::GainsArguments),
     /// Pack one recording of each scenario, with what must be found in it.
     Keep(kept_recordings::KeepArguments),
     /// Diagnose the packed recordings again, and say whether the answers are right.
@@ -109,6 +112,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::Score(arguments) => score::score(&arguments),
         Command::Demo(arguments) => with_clean_up(|| demo::demo(&arguments)),
         Command::Validate(arguments) => with_clean_up(|| validate::validate(&arguments)),
+        Command::Gains(arguments) => with_clean_up(|| gains::gains(&arguments)),
         Command::Keep(arguments) => kept_recordings::keep(&arguments),
         Command::Kept(arguments) => kept_recordings::kept(&arguments),
         Command::Soak(arguments) => with_clean_up(|| soak::soak(&arguments)),

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use model::{Entity, GainOf, Report};
+use model::{Entity, GainOf, Interval, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbance;
@@ -66,67 +66,34 @@ pub struct Answer {
     pub report: Report,
     /// Of it, the verdict of each phase.
     pub steps: Steps,
-    /// Of it, the gains that are predicted.
-    pub predictions: Predictions,
 }
 
-/// The gains in a report's JSON.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
-pub struct Predictions {
-    verdict: PredictingVerdict,
-}
-
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
-struct PredictingVerdict {
-    findings: Vec<PredictingFinding>,
-}
-
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-struct PredictingFinding {
-    would_help: Vec<Estimate>,
-}
-
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-struct Estimate {
-    throughput: Option<f64>,
-    gain: Option<f64>,
-    /// Older programs print none.
-    gain_interval: Option<Range>,
-    /// Older programs print none, and mean throughput.
-    gain_of: Option<GainOf>,
-}
-
-/// A gain in throughput that a report predicts.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// A gain that a report predicts.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Prediction {
-    /// As a share of the throughput.
+    /// What is to be changed, in words.
+    pub change: String,
+    /// In what it is.
+    pub of: GainOf,
+    /// As a share of that: of a response time, by how much it falls.
     pub gain: f64,
     /// From its low to its high end.
-    pub interval: Option<Range>,
-    /// The throughput that it is a share of, as the report says it.
-    pub with: Option<f64>,
+    pub interval: Interval,
+    /// By which model, in words.
+    pub model: String,
 }
 
-/// From one value to another.
-#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
-pub struct Range {
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-impl Predictions {
-    /// That of the headline's best remedy.
-    pub fn first(&self) -> Option<Prediction> {
-        let of_throughput = |it: &&Estimate| it.gain_of.is_none_or(|of| of == GainOf::Throughput);
-        let remedies = &self.verdict.findings.first()?.would_help;
-        remedies.iter().filter(of_throughput).find_map(|it| {
-            let gain = it.gain?;
-            Some(Prediction {
-                gain,
-                interval: it.gain_interval,
-                with: it.throughput.map(|then| then / (1.0 + gain)),
+impl Prediction {
+    /// That of the headline's best remedy which has one.
+    pub fn of(report: &Report) -> Option<Self> {
+        let remedies = &report.verdict.findings.first()?.would_help;
+        remedies.iter().find_map(|it| {
+            Some(Self {
+                change: it.change.clone(),
+                of: it.gain_of.unwrap_or(GainOf::Throughput),
+                gain: it.gain?,
+                interval: it.gain_interval?,
+                model: it.gain_model.clone(),
             })
         })
     }
@@ -206,10 +173,21 @@ impl Files {
         self.named("stall")
     }
 
+    /// What was measured beside it, by `gains`.
+    pub fn turn(&self) -> PathBuf {
+        self.named("turn.json")
+    }
+
     /// Removes them all, where they are.
     pub fn remove(&self) -> Result<()> {
-        let files = [self.outcome(), self.report(), self.log(), self.load_log()]
-            .map(|file| (fs::remove_file(&file), file));
+        let files = [
+            self.outcome(),
+            self.report(),
+            self.log(),
+            self.load_log(),
+            self.turn(),
+        ]
+        .map(|file| (fs::remove_file(&file), file));
         let recording = self.recording();
         let all = files
             .into_iter()
@@ -227,11 +205,7 @@ impl Files {
 
     /// Writes the outcome: whole or not at all, since a run that finds it does not run again.
     pub fn save(&self, outcome: &Outcome) -> Result<()> {
-        let text = serde_json::to_string_pretty(outcome).context("an outcome becomes JSON")?;
-        let half = self.named("json.new");
-        fs::write(&half, text)
-            .and_then(|()| fs::rename(&half, self.outcome()))
-            .with_context(|| format!("cannot write {}", self.outcome().display()))
+        write_json(&self.outcome(), outcome)
     }
 
     /// The outcome of an earlier run, if there is one.
@@ -243,15 +217,9 @@ impl Files {
     pub fn load_report(&self) -> Result<Option<Answer>> {
         let report = read_json(&self.report())?;
         let steps = read_json(&self.report())?;
-        let predictions = read_json(&self.report())?;
         Ok(report
             .zip(steps)
-            .zip(predictions)
-            .map(|((report, steps), predictions)| Answer {
-                report,
-                steps,
-                predictions,
-            }))
+            .map(|(report, steps)| Answer { report, steps }))
     }
 
     fn named(&self, ending: &str) -> PathBuf {
@@ -279,6 +247,15 @@ pub fn repetitions(folder: &Path, scenario: &str) -> Result<Vec<u32>> {
     found.sort_unstable();
     found.dedup();
     Ok(found)
+}
+
+/// Writes a JSON file: whole or not at all.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
+    let text = serde_json::to_string_pretty(value).context("a result becomes JSON")?;
+    let half = path.with_extension("new");
+    fs::write(&half, text)
+        .and_then(|()| fs::rename(&half, path))
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// What a JSON file holds; `None` when there is no such file.
@@ -316,32 +293,6 @@ mod tests {
         files.remove().expect("removed");
         files.remove().expect("nothing left to remove");
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
-    }
-
-    #[test]
-    fn the_best_remedy_of_the_headline_predicts() {
-        let first = |remedies: &str| {
-            let text =
-                format!(r#"{{"verdict": {{"findings": [{{"would_help": [{remedies}]}}]}}}}"#);
-            let predictions: Predictions = serde_json::from_str(&text).expect("findings");
-            predictions.first()
-        };
-        assert_eq!(first(""), None);
-        let half = Prediction {
-            gain: 0.5,
-            interval: None,
-            with: None,
-        };
-        assert_eq!(first(r#"{"gain": null}, {"gain": 0.5}"#), Some(half));
-        let in_response = r#"{"gain": 0.9, "gain_of": "response_time"}, {"gain": 0.5}"#;
-        assert_eq!(first(in_response), Some(half));
-        let range = Range {
-            low: 0.1,
-            high: 0.9,
-        };
-        let all = r#"{"throughput": 30, "gain": 0.5, "gain_interval": {"low": 0.1, "high": 0.9}}"#;
-        let all = first(all).expect("it predicts");
-        assert_eq!((all.interval, all.with), (Some(range), Some(20.0)));
     }
 
     #[test]

@@ -146,33 +146,14 @@ impl Attempts<'_> {
     }
 
     fn attempt(&mut self, scenario: &Scenario, files: &Files, outcome: &mut Outcome) -> Result<()> {
-        let Some(load) = self.made(scenario, outcome)? else {
+        let Some(mut load) = self.made(scenario, outcome)? else {
             return Ok(());
         };
-        outcome.cast.clone_from(&self.stage.cast);
-        let mut command = self.command(&load, files)?;
-        let beside = self.load_beside(&load, files)?;
-        if let Some(LoadBeside(generator)) = &beside {
-            // Nobody plays the generator's role where `stallscope` knows of none.
-            let generator = format!("pid:{}@", generator.id());
-            outcome.cast.insert(Who::Generator, generator);
-        }
-        let before = Reading::take()?;
-        let witness = Witness::start()?;
-        let mut child = command
-            .spawn()
-            .with_context(|| format!("cannot start {}", self.program.path.display()))?;
-        let step = load.later.map(Step::start).transpose()?;
-        let status = interrupt::wait(&mut child)?;
-        outcome.witnessed = witness.stop();
-        step.map_or(Ok(()), Step::end)?;
-        interrupt::check()?;
-        let disturbance = Disturbance::between(before, Reading::take()?);
-        drop(beside);
-        outcome.status = status.code();
-        outcome.void = disturbance.void_reason();
-        outcome.disturbance = Some(disturbance);
-        Ok(())
+        let recorder = Recorder {
+            program: self.program,
+            stage: self.stage,
+        };
+        recorder.record(&mut load, files, outcome)
     }
 
     /// Makes the situation, and the load as the variant has it; `None` where the outcome says why not.
@@ -189,6 +170,44 @@ impl Attempts<'_> {
             },
         }
         Ok(None)
+    }
+}
+
+/// What a situation that is set up is recorded with.
+pub struct Recorder<'a> {
+    /// The program under test.
+    pub program: &'a Program,
+    /// Where the situation is.
+    pub stage: &'a Stage,
+}
+
+impl Recorder<'_> {
+    /// Records a load, and notes in `outcome` what came of it; what changes while it runs is made once.
+    pub fn record(&self, load: &mut Load, files: &Files, outcome: &mut Outcome) -> Result<()> {
+        outcome.cast.clone_from(&self.stage.cast);
+        let mut command = self.command(load, files)?;
+        let beside = self.load_beside(load, files)?;
+        if let Some(LoadBeside(generator)) = &beside {
+            // Nobody plays the generator's role where `stallscope` knows of none.
+            let generator = format!("pid:{}@", generator.id());
+            outcome.cast.insert(Who::Generator, generator);
+        }
+        let before = Reading::take()?;
+        let witness = Witness::start()?;
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.program.path.display()))?;
+        let step = load.later.take().map(Step::start).transpose()?;
+        let status = interrupt::wait(&mut child)?;
+        outcome.witnessed = witness.stop();
+        step.map_or(Ok(()), Step::end)?;
+        interrupt::check()?;
+        let disturbance = Disturbance::between(before, Reading::take()?);
+        drop(beside);
+        outcome.status = status.code();
+        outcome.void = disturbance.void_reason();
+        outcome.disturbance = Some(disturbance);
+        Ok(())
     }
 
     fn command(&self, load: &Load, files: &Files) -> Result<Command> {

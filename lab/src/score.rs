@@ -1,13 +1,11 @@
 //! `score`: holds what was found against what was made, beside the baselines on the same runs.
 //! Everything is read from the results of `run`; nothing is measured here.
 
-mod gain;
 mod judge;
 mod mechanisms;
 mod reliability;
 mod table;
 
-use gain::Gain;
 pub use judge::{Found, judge};
 
 use std::path::{Path, PathBuf};
@@ -23,7 +21,7 @@ use crate::by::By;
 use crate::outcome::{self, Answer, Files, Outcome};
 use crate::print::say;
 use crate::removal::Removal;
-use crate::scenario::{Costs, Kind, Scenario, Set};
+use crate::scenario::{Kind, Scenario, Set};
 use crate::statistics::Proportion;
 use crate::witness::Metrics;
 use crate::{requirement, scenarios};
@@ -75,21 +73,13 @@ enum Judgement {
 impl Row {
     /// With what taking the cause away changed, where that was measured. A decoy that costs something
     /// is none, and does not count.
-    fn beside(
-        mut self,
-        removal: Option<Removal>,
-        scenario: &Scenario,
-        answer: Option<&Answer>,
-    ) -> Self {
+    fn beside(mut self, removal: Option<Removal>) -> Self {
         if let Some(removal) = removal {
             let counts = self.found().is_some();
             if self.kind == Kind::Decoy && counts && !removal.is_harmless() {
                 let percent = removal.mean_longer() * 100.0;
                 self.judgement =
                     Judgement::Void(format!("no decoy here: the mean is {percent:+.0} %"));
-            }
-            if scenario.costs == Costs::Throughput && self.found() == Some(Found::First) {
-                self.gain = answer.and_then(|it| Gain::of(scenario.name, it, &removal));
             }
         }
         self.removal = removal;
@@ -135,7 +125,6 @@ struct Row {
     claims: [Claim; 3],
     /// The first finding's cause and how sure it is.
     headline: Option<(String, Confidence)>,
-    gain: Option<Gain>,
     removal: Option<Removal>,
     judgement: Judgement,
 }
@@ -162,7 +151,7 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
                     _ => files.load_report()?,
                 };
                 let row = row(&scenario, &outcome, answer.as_ref(), &usual);
-                rows.push(row.beside(removal, &scenario, answer.as_ref()));
+                rows.push(row.beside(removal));
             }
         }
         if rows.len() == before {
@@ -174,7 +163,6 @@ pub fn score(arguments: &ScoreArguments) -> Result<u8> {
     table::print_decoys(&rows);
     mechanisms::print(&rows);
     reliability::print(&rows);
-    gain::print(&rows);
     if arguments.by != By::Usual {
         table::print_variant(arguments.by, &rows);
     }
@@ -240,7 +228,6 @@ fn not_run(scenario: &Scenario) -> Row {
         found: "-".to_owned(),
         claims: [Claim::Silent; 3],
         headline: None,
-        gain: None,
         removal: None,
         judgement: Judgement::NotRun,
     }

@@ -20,6 +20,24 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() as f64 - 1.0).max(1.0)).sqrt())
 }
 
+/// The 95 % interval of a mean by Student's t, as (low, high) in the unit of the values: of one value anything is
+/// possible; `None` without values.
+pub fn interval_of_mean(values: &[f64]) -> Option<(f64, f64)> {
+    /// The quantile of 97.5 % by degrees of freedom, from one on; of more than these it is hardly above the normal one.
+    const T: [f64; 10] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+    ];
+    let middle = mean(values)?;
+    let reach = match values.len() - 1 {
+        0 => f64::INFINITY,
+        freedom => {
+            let quantile = T.get(freedom - 1).copied().unwrap_or(T[T.len() - 1]);
+            quantile * deviation(values)? / (values.len() as f64).sqrt()
+        }
+    };
+    Some((middle - reach, middle + reach))
+}
+
 /// The value that `percent` of 100 values in rising order do not exceed, a value that occurred and of two
 /// the larger one; `None` without values.
 pub fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
@@ -113,6 +131,18 @@ mod tests {
             (mean(&[]), deviation(&[]), percentile(&[], 99)),
             (None, None, None)
         );
+    }
+
+    #[test]
+    fn few_values_say_little_of_their_mean() {
+        assert_eq!(interval_of_mean(&[]), None);
+        assert_eq!(
+            interval_of_mean(&[3.0]),
+            Some((f64::NEG_INFINITY, f64::INFINITY))
+        );
+        // The deviation is 1, so each end is 4.303 / sqrt(3) away.
+        let (low, high) = interval_of_mean(&[1.0, 2.0, 3.0]).expect("there are values");
+        assert!((low + 0.4843).abs() < 1e-3 && (high - 4.4843).abs() < 1e-3);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use clap::Args;
 
 use crate::print::say;
 use crate::removal::Removal;
-use crate::scenario::{Cause, Costs, Scenario, Set, SetUp};
+use crate::scenario::{Cause, Costs, Load, Scenario, Set, SetUp};
 use crate::shard::Shard;
 use crate::stage::Stage;
 use crate::step::Step;
@@ -42,7 +42,7 @@ pub struct ValidateArguments {
     /// Length of each load
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..))]
     seconds: u32,
-    /// Folder for what each removal changed, which `score` compares with what was predicted
+    /// Folder for what each removal changed: `score` does not count a decoy that costs something
     #[arg(long, value_name = "FOLDER", default_value = "target/lab")]
     out: PathBuf,
     /// Leave out those of which the folder knows that already
@@ -113,10 +113,14 @@ fn series(
 }
 
 fn once(scenario: &Scenario, cause: Cause, stage: &mut Stage) -> Result<Result<Summary, String>> {
-    let load = match (scenario.set_up)(stage, cause)? {
-        SetUp::Ready(load) => load,
-        SetUp::NotHere(why) => return Ok(Err(why)),
-    };
+    match (scenario.set_up)(stage, cause)? {
+        SetUp::Ready(mut load) => measure(scenario.name, &mut load, stage).map(Ok),
+        SetUp::NotHere(why) => Ok(Err(why)),
+    }
+}
+
+/// Runs the load of a situation that is set up, and reads what it says at its end.
+pub fn measure(name: &str, load: &mut Load, stage: &Stage) -> Result<Summary> {
     let printed = stage.folder().join("printed");
     let file = File::create(&printed).context("cannot write what the load prints")?;
     let errors = file.try_clone().context("cannot duplicate a file")?;
@@ -128,15 +132,15 @@ fn once(scenario: &Scenario, cause: Cause, stage: &mut Stage) -> Result<Result<S
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot start {}", program.display()))?;
-    let step = load.later.map(Step::start).transpose()?;
+    let step = load.later.take().map(Step::start).transpose()?;
     interrupt::wait(&mut child)?;
     step.map_or(Ok(()), Step::end)?;
     interrupt::check()?;
     let text = std::fs::read_to_string(&printed).context("cannot read what the load printed")?;
     match Summary::parse(&text) {
-        Some(summary) if summary.throughput > 0.0 => Ok(Ok(summary)),
-        Some(_) => bail!("{}: nothing was done:\n{text}", scenario.name),
-        None => bail!("{}: the load printed no result:\n{text}", scenario.name),
+        Some(summary) if summary.throughput > 0.0 => Ok(summary),
+        Some(_) => bail!("{name}: nothing was done:\n{text}"),
+        None => bail!("{name}: the load printed no result:\n{text}"),
     }
 }
 

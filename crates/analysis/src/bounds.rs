@@ -32,6 +32,15 @@ impl Removed {
             high: high * part,
         })
     }
+
+    /// The same, but at least only so much of its least.
+    pub(crate) fn with_least_part(self, part: f64) -> Self {
+        let Self(Interval { low, high }) = self;
+        Self(Interval {
+            low: low * part,
+            high,
+        })
+    }
 }
 
 impl From<Interval> for Removed {
@@ -82,11 +91,12 @@ pub(crate) fn others_elsewhere(facts: &Facts<'_>) -> Option<Remedy> {
     (part >= WORTH_SAYING).then(|| remedy(facts, change, gain, because))
 }
 
-/// A neighbour's work elsewhere.
+/// A neighbour's work elsewhere: the generator then gets its CPU sooner between two requests too.
 pub(crate) fn without_neighbour(facts: &Facts<'_>, culprit: &Culprit, change: String) -> Remedy {
-    let waits = waits_for_cpus(facts);
-    let gain = without(facts, waits, |load| {
-        load.without_others(culprit.cpu_ns, facts)
+    let gain = load(facts).and_then(|load| {
+        let (whole, part) = load.with_time_between(waits_for_cpus(facts), facts);
+        let after = whole.without_others(culprit.cpu_ns, facts);
+        whole.gain(&after, Goes::Wait(part))
     });
     let because = takes("it takes", facts.cpu.part(culprit.cpu_ns));
     remedy(facts, change, gain, because)
@@ -170,12 +180,39 @@ pub(crate) fn without_syncs(
     change: String,
 ) -> Remedy {
     let Removed(Interval { low, high }) = removed.into();
-    let in_kernel = facts.share(LedgerClass::OnCpu) * facts.kernel_part.unwrap_or(0.0);
+    let kernel_part = facts.kernel_part.unwrap_or(0.0);
+    let in_kernel = facts.share(LedgerClass::OnCpu) * kernel_part;
     let with_work = Interval {
         low,
         high: high + in_kernel + facts.share(LedgerClass::CpuWait),
     };
-    without_disk_wait(facts, with_work, change)
+    // How much of the kernel's work is the syncs' nobody counts: half of it.
+    let gain = without(facts, with_work, |load| {
+        let spared_ns = load.target_ns * kernel_part / 2.0;
+        Load {
+            others_ns: 0.0,
+            own_ns: load.own_ns - spared_ns,
+            target_ns: load.target_ns - spared_ns,
+            target_thread_ns: load.target_thread_ns * (1.0 - kernel_part / 2.0),
+            ..load
+        }
+    });
+    remedy(facts, change, gain, String::new())
+}
+
+/// The target without waits for a lock of the database. A session that works for most of the target's time is the one
+/// that holds it, and its work is not the requests'.
+pub(crate) fn without_held_lock(
+    facts: &Facts<'_>,
+    removed: impl Into<Removed>,
+    change: String,
+) -> Remedy {
+    let gain = load(facts).and_then(|load| {
+        let load = load.without_lone_worker();
+        let Removed(part) = removed.into();
+        load.gain(&load, Goes::Wait(part))
+    });
+    remedy(facts, change, gain, String::new())
 }
 
 /// The work of one thread spread over the CPUs that are free.
@@ -254,6 +291,40 @@ fn waits_for_cpus(facts: &Facts<'_>) -> Interval {
 }
 
 impl Load {
+    /// With the time between two requests of a client as a part of the response time, and what goes of both where the
+    /// generator waits for a CPU then too.
+    fn with_time_between(self, part: Interval, facts: &Facts<'_>) -> (Self, Interval) {
+        let clients = f64::from(self.clients.unwrap_or(0));
+        let between_ns = (clients / self.throughput * 1e9 - self.response_ns).max(0.0);
+        let (on_cpu, waiting) = facts.generator.as_ref().map_or((0.0, 0.0), |it| it.active);
+        let between = between_ns * ratio(waiting, on_cpu + waiting).unwrap_or(0.0);
+        let whole_ns = self.response_ns + between_ns;
+        let of_whole = |part: f64| (part * self.response_ns + between) / whole_ns;
+        let whole = Self {
+            response_ns: whole_ns,
+            ..self
+        };
+        let part = Interval {
+            low: of_whole(part.low),
+            high: of_whole(part.high),
+        };
+        (whole, part)
+    }
+
+    /// Without the work of one thread of the target that does more than all of its others together.
+    fn without_lone_worker(self) -> Self {
+        let lone_ns = self.target_thread_ns;
+        match lone_ns > self.target_ns / 2.0 {
+            true => Self {
+                own_ns: self.own_ns - lone_ns,
+                target_ns: self.target_ns - lone_ns,
+                target_thread_ns: 0.0,
+                ..self
+            },
+            false => self,
+        }
+    }
+
     /// Without so much CPU time of others, ns over the window.
     fn without_others(self, ns: f64, facts: &Facts<'_>) -> Self {
         let requests = self.throughput * facts.window.len_ns() as f64 / 1e9;

@@ -4,7 +4,8 @@
 //! thread is (asymptotic bounds), less what requests then stand in line for that (mean value analysis). Four things are
 //! not known: how much CPU time a request takes under load, how much of what others do grows with the load, how long the
 //! line is, and how large a part of the response time goes. The estimate has each in its middle. For its ends one after the
-//! other is put at its own end, and the squares of what that changes are added up, for they are independent.
+//! other is put at its own end, and the squares of what that changes are added up, for they are independent: where each
+//! range holds 90 % of what is measured, so does the interval.
 //! `docs/decisions/gains.md` says where the numbers come from.
 
 use model::{GainOf, Interval};
@@ -61,14 +62,15 @@ pub(crate) struct Gain {
 
 /// How far counts and times of requests may be apart, as part of either: of some, one of the two falls beyond the window.
 const EDGES: f64 = 0.02;
-/// How much the throughput of one situation varies between days, in logarithms: in the lab from run to validation.
-const VARIES: f64 = 0.33;
-/// The same within a day, for what is held against the run itself.
-const VARIES_AT_ONCE: f64 = 0.05;
-/// Each end of what is not known counts as one standard deviation from its middle, and 90 % lie within as many.
-const DEVIATIONS: f64 = 1.645;
+/// How much the throughput of one situation varies from run to run within minutes, in logarithms, in 90 of 100 runs.
+const VARIES: f64 = 0.08;
 /// What is left under load of the CPU time that a request takes on CPUs that have nothing else to do.
-const LEAST_CPU: f64 = 0.45;
+const LEAST_CPU: f64 = 0.6;
+/// What that becomes at most: more requests at a time are in each other's way.
+const MOST_CPU: f64 = 1.05;
+/// The same for a request that a quota let through in bursts: these are a full load already, but all of a burst is read at
+/// one look.
+const AFTER_BURSTS: (f64, f64) = (0.7, 1.4);
 
 impl Goes {
     /// From its least to its most, each of the response time.
@@ -89,7 +91,7 @@ impl Goes {
 /// What is assumed of that which is not known, each from what makes the gain least, 0, to what makes it most, 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Assumed {
-    /// Of CPU time: as now, or as little as under a full load.
+    /// Of CPU time: as much as in each other's way, or as little as under a full load.
     cheap: f64,
     /// Of what others do: that it grows with the load, or stays.
     alone: f64,
@@ -169,7 +171,7 @@ impl Load {
     /// The gain by as many clients as it takes to fill the CPUs or one thread.
     pub(crate) fn filled(&self) -> Option<Gain> {
         let full = |cheap, alone| {
-            let (ns, law) = self.bottleneck(cheap * self.saved(), alone, self.throughput);
+            let (ns, law) = self.bottleneck(self.cost(self, cheap), alone, self.throughput);
             (1e9 / ns / self.throughput - 1.0, law)
         };
         let (estimate, model) = full(0.5, 0.5);
@@ -210,20 +212,17 @@ impl Load {
         let part = goes.part();
         let then = |assumed| self.then(after, part, assumed);
         // How long the line for the CPUs is now is known: only what becomes of it is not.
-        let (scale, varies) = match goes {
-            Goes::Wait(_) => (1.0, VARIES),
-            Goes::Line(_) => {
-                let now = self.then(self, part, Assumed::MIDDLE).throughput();
-                (self.throughput / now, VARIES_AT_ONCE)
-            }
+        let scale = match goes {
+            Goes::Wait(_) => 1.0,
+            Goes::Line(_) => self.throughput / self.then(self, part, Assumed::MIDDLE).throughput(),
         };
         let middle = then(Assumed::MIDDLE);
         let estimate = middle.throughput();
         // Ratios multiply, so it is their logarithms that are added.
         let apart = |end| {
             let each = Assumed::each(end).map(|it| (then(it).throughput() / estimate).ln().abs());
-            let squares = each.iter().chain([&varies]).map(|it| it * it);
-            squares.sum::<f64>().sqrt() * DEVIATIONS
+            let squares = each.iter().chain([&VARIES]).map(|it| it * it);
+            squares.sum::<f64>().sqrt()
         };
         // A gain is of no more than the wait that goes, and never a loss.
         let cycle_ns = self.cycle_ns();
@@ -253,11 +252,12 @@ impl Load {
             orderly,
             goes,
         } = assumed;
-        let (bottleneck_ns, law) = after.bottleneck(cheap * self.saved(), alone, self.throughput);
+        let cost = self.cost(after, cheap);
+        let (bottleneck_ns, law) = after.bottleneck(cost, alone, self.throughput);
         let goes = part.low + (part.high - part.low) * goes;
         let waits_ns = (self.cycle_ns() - goes * self.response_ns - self.own_ns).max(0.0);
         // What one request takes of several CPUs is a line for a faster one, and a delay (Seidmann's approximation).
-        let own_ns = self.own_ns * (1.0 - cheap * self.saved());
+        let own_ns = self.own_ns * cost;
         let closed = ClosedLoop {
             clients: self.clients(),
             delay_ns: waits_ns + (own_ns - bottleneck_ns).max(0.0),
@@ -270,9 +270,9 @@ impl Load {
         }
     }
 
-    /// The time for which a request has what is full first to itself, ns, with that; `saved` is what of its CPU time it
-    /// is spared, `alone` the part of the others' work that goes on as at `throughput` now.
-    fn bottleneck(&self, saved: f64, alone: f64, throughput: f64) -> (f64, &'static str) {
+    /// The time for which a request has what is full first to itself, ns, with that; `cost` is its CPU time as a part of
+    /// that now, `alone` the part of the others' work that goes on as at `throughput` now.
+    fn bottleneck(&self, cost: f64, alone: f64, throughput: f64) -> (f64, &'static str) {
         let per_second = throughput / 1e9;
         let kept = self.others_ns * alone * per_second;
         let work_ns = self.own_ns + self.others_ns * (1.0 - alone);
@@ -291,14 +291,26 @@ impl Load {
             ),
         ];
         let most = limits.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-        most.map_or((0.0, ""), |(ns, law)| (ns * (1.0 - saved), law))
+        most.map_or((0.0, ""), |(ns, law)| (ns * cost, law))
     }
 
-    /// What a request is spared of its CPU time when the CPUs are full, as part of it: fewer wake-ups, warm caches, and
-    /// several requests at a look.
-    fn saved(&self) -> f64 {
-        let used = self.own_ns * self.throughput / 1e9 / self.cpus;
-        (1.0 - LEAST_CPU) * (1.0 - used.clamp(0.0, 1.0))
+    /// The CPU time of a request after a change, as a part of that now, from the most (0) to the least (1) of what is
+    /// seen. When the CPUs are full it is spared wake-ups, caches are warm, and several requests are read at a look; who
+    /// does not rest even now is spared nothing.
+    fn cost(&self, after: &Self, cheap: f64) -> f64 {
+        let (least, most) = match (self.quota, after.quota) {
+            (Some(_), None) => AFTER_BURSTS,
+            _ => {
+                let per_ns = self.throughput / 1e9;
+                let thread_ns = self.target_thread_ns.max(self.generator_thread_ns);
+                let used = (self.own_ns / self.cpus).max(thread_ns) * per_ns;
+                (
+                    1.0 - (1.0 - LEAST_CPU) * (1.0 - used.clamp(0.0, 1.0)),
+                    MOST_CPU,
+                )
+            }
+        };
+        most * (least / most).powf(cheap)
     }
 
     /// How busy the CPUs are at this load, as part of them.

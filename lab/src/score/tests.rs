@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::*;
-use crate::outcome::{Predictions, Steps};
+use crate::outcome::Steps;
 use crate::removal::tests::removal;
 use crate::scenario::{Expect, Set, Who};
 
@@ -52,6 +52,8 @@ fn finding(cause: &str, entity: Entity) -> Finding {
 pub fn report(findings: &[(&str, Entity)]) -> Report {
     let origin = Timestamp::from_seconds(0.0);
     Report {
+        by_second: None,
+        think_time: None,
         workload: None,
         schema: REPORT_SCHEMA.to_owned(),
         identity: Identity {
@@ -99,7 +101,6 @@ fn answer(findings: &[(&str, Entity)]) -> Answer {
     Answer {
         report: report(findings),
         steps: Steps::default(),
-        predictions: Predictions::default(),
     }
 }
 
@@ -114,7 +115,6 @@ pub(super) fn counted(scenario: &'static str, mechanism: &'static str, found: Fo
         found: String::new(),
         claims: [Claim::Silent; 3],
         headline: None,
-        gain: None,
         removal: None,
         judgement: Judgement::Counted {
             found,
@@ -221,12 +221,7 @@ fn with_steps_every_phase_must_be_right() {
         );
         let steps: Steps = serde_json::from_str(&text).expect("phases");
         let report = report(&[("cpu.saturated", server())]);
-        let predictions = Predictions::default();
-        let answer = Answer {
-            report,
-            steps,
-            predictions,
-        };
+        let answer = Answer { report, steps };
         judge(&answer, expect, &outcome())
     };
     assert_eq!(found(&[phase("a.b"), phase("c.d")]), Found::First);
@@ -321,14 +316,13 @@ fn a_peer_is_known_by_its_process_or_its_address() {
 
 #[test]
 fn a_decoy_that_costs_something_does_not_count() {
-    let chosen = scenarios::chosen(&["nice-batch".to_owned()], Set::Tuned).expect("known");
     let beside = |p99| {
         let removal = removal((500.0, 1.0, p99), (500.0, 1.0, 4.0));
         let row = Row {
             kind: Kind::Decoy,
             ..counted("nice-batch", "x", Found::First)
         };
-        row.beside(Some(removal), &chosen[0], None).found()
+        row.beside(Some(removal)).found()
     };
     assert_eq!(beside(4.1), Some(Found::First));
     assert_eq!(beside(9.0), None);

@@ -4,8 +4,9 @@ use model::{Entity, Finding, LedgerClass};
 use sensors::mysql;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Wait, cannot_tell};
-use super::evidence::{of_wait, share, told_by, waited};
+use super::evidence::{Held, of_wait, share, told_by, waited};
 use super::family::Family;
+use crate::bounds::{self, Removed};
 use crate::facts::{Blocker, Facts};
 use crate::number_format::percent;
 use crate::thresholds::Threshold;
@@ -74,11 +75,23 @@ fn judge(case: &Case<'_>) -> Judgement {
     }));
     let entity = blocker.map_or(&target.entity, |it| &it.entity);
     let confidence = of_wait(facts, &WAITS, held.least, &[]);
+    let changes = CAUSE.would_help.iter();
+    let would_help = changes
+        .map(|change| bounds::without_held_lock(facts, goes(&held, blocker), (*change).to_owned()))
+        .collect();
     Ok(Finding {
         evidence,
+        would_help,
         to_confirm: to_confirm(facts),
         ..case.finding_of_wait(&held, entity, confidence, sentence)
     })
+}
+
+/// What goes with the one session that holds the lock: at least the waits right behind it, at most all. Those who wait
+/// for each other do so afterwards too.
+fn goes(held: &Held, blocker: Option<&Blocker>) -> Removed {
+    let whole = Removed::from(held);
+    blocker.map_or(whole, |it| whole.with_least_part(it.part))
 }
 
 /// Why it cannot be told: from outside, who waits for a lock looks like who waits for its client, and

@@ -82,8 +82,8 @@ fn every_class_is_exact_and_says_who_had_the_cpu() {
     expect![[r#"
         cpu.saturated | process server | measured | 0.500 (0.500 to 0.500)
         CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
-        helps: a third CPU: +13 % to +37 % by CPU law, one thread
-        helps: loadgen on another machine: +13 % to +37 % by CPU law, one thread (it takes 40 % of the CPU)
+        helps: a third CPU: +14 % to +36 % by CPU law, one thread
+        helps: loadgen on another machine: +14 % to +36 % by CPU law, one thread (it takes 40 % of the CPU)
         helps: the machine to itself: +1 % to +22 % by CPU law (others take 10 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
@@ -179,9 +179,9 @@ fn a_quota_is_told_apart_from_contention_under_it() {
     expect![[r#"
         cpu.quota | cgroup limited | measured | 0.300 (0.300 to 0.300)
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 30 % of each request was server held back by it, while the machine was 70 % idle.
-        helps: a quota of 1.6 CPUs: +0 % to +278 % by waits removed, closed loop
+        helps: a quota of 1.4 CPUs: +36 % to +231 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 1.6 CPUs: if throughput stays the same, this is wrong
+        wrong if: raise the quota of /limited to 1.4 CPUs: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
     assert!((part(&report, LedgerClass::Throttled) - 0.3).abs() < 0.01);
     assert!((part(&report, LedgerClass::CpuWait) - 0.3).abs() < 0.01);
