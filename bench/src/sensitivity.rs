@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use analysis::sensitivity::{Scalable, thresholds, with_scaled};
+use analysis::sensitivity::{self, Scalable, with_scaled};
 use anyhow::{Context, Result, ensure};
 use model::{Meta, Timeline};
 use recording::Reader;
@@ -22,7 +22,7 @@ struct Kept {
 /// Prints the turns.
 pub(crate) fn measure(folder: &Path) -> Result<()> {
     let kept = unpacked(folder)?;
-    let all = thresholds();
+    let all = sensitivity::all();
     let mut turned = 0;
     let mut quiet = 0;
     for threshold in &all {

@@ -1,14 +1,14 @@
 //! `gains`: what a verdict predicts, beside what taking the cause away brings there and then.
 //!
-//! A prediction is about a machine as it is now, and no machine is the same on two days: a turn is the recorded run,
+//! A prediction is about a machine as it is now, and no machine is the same on two days: a round is the recorded run,
 //! the same load on the same server without the recorder, and the load without the cause, within a minute. Each
-//! situation has a few turns. What is measured is the load without the cause as a part of the load with it, both
+//! situation has a few rounds. What is measured is the load without the cause as a part of the load with it, both
 //! without the recorder, so that the recorder's own cost is in neither.
 
 mod comparison;
 mod otherwise;
+mod round;
 mod table;
-mod turn;
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ use crate::shard::Shard;
 use crate::stage::Stage;
 use crate::{interrupt, scenarios};
 use comparison::{Compared, Run};
-use turn::{Measured, Measurer, Turn};
+use round::{Measured, Measurer, Round};
 
 /// Arguments of `gains`.
 #[derive(Args)]
@@ -44,14 +44,14 @@ pub struct GainsArguments {
     shard: Option<Shard>,
     /// How often each is measured
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    turns: u32,
+    rounds: u32,
     /// Length of each load
     #[arg(long, value_name = "S", default_value_t = 8, value_parser = clap::value_parser!(u32).range(4..))]
     seconds: u32,
-    /// Attempts at one turn: a void one is made again
+    /// Attempts at one round: a void one is made again
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     attempts: u32,
-    /// Count turns in which others used the machine, and mark them: for development
+    /// Count rounds in which others used the machine, and mark them: for development
     #[arg(long)]
     keep_noisy: bool,
     /// Measure nothing: compare what the folder holds
@@ -120,12 +120,12 @@ fn not_measured(scenario: &Scenario) -> Option<&'static str> {
 fn measure(arguments: &GainsArguments, chosen: &[Scenario]) -> Result<()> {
     let program = Program::find(arguments.stallscope.as_deref())?;
     let mut stage = Stage::new()?;
-    // Turns outermost: what changes over the hours then meets every situation alike.
-    for number in 1..=arguments.turns {
+    // Rounds outermost: what changes over the hours then meets every situation alike.
+    for number in 1..=arguments.rounds {
         for scenario in chosen.iter().filter(|it| not_measured(it).is_none()) {
             interrupt::check()?;
             let files = Files::of(&arguments.out, scenario.name, number);
-            if Turn::load(&files)?.is_some() {
+            if Round::load(&files)?.is_some() {
                 continue;
             }
             let mut measurer = Measurer {
@@ -135,14 +135,14 @@ fn measure(arguments: &GainsArguments, chosen: &[Scenario]) -> Result<()> {
                 attempts: arguments.attempts,
                 keep_noisy: arguments.keep_noisy,
             };
-            let turn = measurer.turn(scenario, number, &files)?;
-            eprintln!("{} {number}: {turn}", scenario.name);
+            let round = measurer.round(scenario, number, &files)?;
+            eprintln!("{} {number}: {round}", scenario.name);
         }
     }
     Ok(())
 }
 
-/// What came of the turns of a situation.
+/// What came of the rounds of a situation.
 fn compared(
     scenario: &Scenario,
     arguments: &GainsArguments,
@@ -154,10 +154,10 @@ fn compared(
     }
     let room = tempfile::tempdir().context("cannot make a temporary folder")?;
     let mut runs = Vec::new();
-    let mut why = "no turn was measured".to_owned();
+    let mut why = "no round was measured".to_owned();
     for number in repetitions(&arguments.out, scenario.name)? {
         let files = Files::of(&arguments.out, scenario.name, number);
-        match Turn::load(&files)?.map(|turn| turn.measured) {
+        match Round::load(&files)?.map(|round| round.measured) {
             None => {}
             Some(Measured::NotHere(reason)) => why = reason,
             Some(Measured::Removal(removal)) => match &removal.noisy {
@@ -175,19 +175,21 @@ fn compared(
     })
 }
 
-/// One turn with its verdict; `beside` is where a verdict that is asked for again is put.
+/// One round with its verdict; `beside` is where a verdict that is asked for again is put.
 fn run(
     scenario: &Scenario,
     files: &Files,
     beside: &Files,
     again: Option<&Judge>,
-    removal: turn::Removed,
+    removal: round::Removed,
 ) -> Result<Run> {
     let recording: &Path = &files.recording();
     let answer = match again {
         Some(judge) => Some(judge.answer(recording, beside)?),
         None => files.load_report()?,
     };
-    let outcome = files.load()?.context("a turn has the outcome of its run")?;
+    let outcome = files
+        .load()?
+        .context("a round has the outcome of its run")?;
     Ok(Run::of(scenario, &outcome, answer.as_ref(), removal))
 }

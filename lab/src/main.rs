@@ -68,7 +68,7 @@ enum Command {
     Demo(demo::DemoArguments),
     /// Make situations with and without their cause, to see that the cause is what costs.
     Validate(validate::ValidateArguments),
-    /// Hold predicted gains against removals that are measured in turns with the recorded runs.
+    /// Hold predicted gains against removals that are measured in turn with the recorded runs.
     Gains(gains::GainsArguments),
     /// Pack one recording of each scenario, with what must be found in it.
     Keep(kept_recordings::KeepArguments),

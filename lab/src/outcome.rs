@@ -174,8 +174,8 @@ impl Files {
     }
 
     /// What was measured beside it, by `gains`.
-    pub fn turn(&self) -> PathBuf {
-        self.named("turn.json")
+    pub fn round(&self) -> PathBuf {
+        self.named("round.json")
     }
 
     /// Removes them all, where they are.
@@ -185,7 +185,7 @@ impl Files {
             self.report(),
             self.log(),
             self.load_log(),
-            self.turn(),
+            self.round(),
         ]
         .map(|file| (fs::remove_file(&file), file));
         let recording = self.recording();

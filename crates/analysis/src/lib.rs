@@ -48,6 +48,8 @@ mod rank;
 mod request_times;
 mod ruled_out;
 mod runtimes;
+#[cfg(feature = "sensitivity")]
+mod scaled;
 mod scene;
 #[cfg(feature = "sensitivity")]
 pub mod sensitivity;

@@ -2,10 +2,9 @@
 //!
 //! Only in builds with the feature `sensitivity`, which the bench asks for.
 
-use std::cell::RefCell;
-
 use crate::causes;
-use crate::thresholds::FILE;
+use crate::scaled;
+use crate::thresholds;
 
 /// A threshold that can be multiplied.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,12 +14,8 @@ pub struct Scalable {
     key: String,
 }
 
-thread_local! {
-    static SCALED: RefCell<Option<(String, f64)>> = const { RefCell::new(None) };
-}
-
 /// Every threshold once: those of causes, and those of no cause that are no whole number.
-pub fn thresholds() -> Vec<Scalable> {
+pub fn all() -> Vec<Scalable> {
     let mut all: Vec<Scalable> = Vec::new();
     for cause in causes::all() {
         let waits = cause.wait.iter().map(|wait| &wait.least);
@@ -42,46 +37,18 @@ pub fn thresholds() -> Vec<Scalable> {
 
 /// What `run` does with that threshold multiplied by `factor`, on this thread.
 pub fn with_scaled<T>(threshold: &Scalable, factor: f64, run: impl FnOnce() -> T) -> T {
-    SCALED.replace(Some((threshold.key.clone(), factor)));
-    let done = run();
-    SCALED.replace(None);
-    done
-}
-
-/// What the threshold of that meaning, or at that place of the file, is multiplied with.
-pub(crate) fn scale(key: &str) -> f64 {
-    SCALED.with_borrow(|scaled| match scaled {
-        Some((of, factor)) if of == key => *factor,
-        _ => 1.0,
-    })
-}
-
-/// The file with its numbers multiplied.
-pub(crate) fn scaled_file() -> toml::Table {
-    let mut sections = file();
-    for (section, values) in &mut sections {
-        for (name, value) in values.as_table_mut().into_iter().flatten() {
-            if let Some(number) = value.as_float() {
-                *value = toml::Value::Float(number * scale(&format!("{section}.{name}")));
-            }
-        }
-    }
-    sections
+    scaled::with(&threshold.key, factor, run)
 }
 
 /// The places of the file's numbers: `phases.effect`.
 fn in_file() -> Vec<String> {
     let mut places = Vec::new();
-    for (section, values) in &file() {
+    for (section, values) in &thresholds::file() {
         let values = values.as_table().into_iter().flatten();
         let numbers = values.filter(|(_, value)| value.is_float());
         places.extend(numbers.map(|(name, _)| format!("{section}.{name}")));
     }
     places
-}
-
-fn file() -> toml::Table {
-    toml::from_str(FILE).expect("thresholds.toml is checked by a test")
 }
 
 #[cfg(test)]
@@ -91,7 +58,7 @@ mod tests {
 
     #[test]
     fn one_threshold_is_multiplied_and_then_as_before() {
-        let all = thresholds();
+        let all = all();
         let named = |name: &str| all.iter().find(|it| it.name == name).expect("it is one");
         let floor = || Thresholds::default().floors.share;
         let before = (WAKE_UP.value(), floor());

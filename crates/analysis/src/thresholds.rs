@@ -178,23 +178,27 @@ Thresholds {
     phases: Phases,
 });
 
-pub(crate) const FILE: &str = include_str!("../thresholds.toml");
-
 impl Default for Thresholds {
     /// The thresholds that the program was built with.
     fn default() -> Self {
+        let file = file();
         #[cfg(feature = "sensitivity")]
-        let read = crate::sensitivity::scaled_file().try_into();
-        #[cfg(not(feature = "sensitivity"))]
-        let read = toml::from_str(FILE);
-        read.expect("thresholds.toml is checked by a test")
+        let file = crate::scaled::numbers(file);
+        file.try_into()
+            .expect("thresholds.toml is checked by a test")
     }
+}
+
+/// The file of the thresholds that are no cause's.
+pub(crate) fn file() -> toml::Table {
+    toml::from_str(include_str!("../thresholds.toml"))
+        .expect("thresholds.toml is checked by a test")
 }
 
 /// What the threshold of that meaning is multiplied with: 1, but for an experiment with another number.
 fn scale(_meaning: &str) -> f64 {
     #[cfg(feature = "sensitivity")]
-    return crate::sensitivity::scale(_meaning);
+    return crate::scaled::scale(_meaning);
     #[cfg(not(feature = "sensitivity"))]
     1.0
 }

@@ -1,15 +1,15 @@
-//! A predicted gain, and the one that was measured in the same turns.
+//! A predicted gain, and the one that was measured in the same rounds.
 
 use model::{GainOf, Interval};
 use serde::Serialize;
 
-use super::turn::Removed;
+use super::round::Removed;
 use crate::outcome::{Answer, Outcome, Prediction};
 use crate::scenario::Scenario;
 use crate::score::{Found, judge};
 use crate::statistics::{interval_of_mean, mean};
 
-/// One turn: what was measured, and what the verdict predicted.
+/// One round: what was measured, and what the verdict predicted.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Run {
     pub removal: Removed,
@@ -20,7 +20,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A turn with its verdict.
+    /// A round with its verdict.
     pub fn of(
         scenario: &Scenario,
         outcome: &Outcome,
@@ -70,13 +70,13 @@ pub struct Compared {
 pub struct Gain {
     /// Of the runs' predictions the one in the middle.
     pub predicted: Prediction,
-    /// The mean of the turns.
+    /// The mean of the rounds.
     pub measured: f64,
     /// Its 95 % interval by Student's t.
     pub range: Interval,
-    /// Of how many turns the measured gain lies inside of the prediction of their own run.
+    /// Of how many rounds the measured gain lies inside of the prediction of their own run.
     pub turns_inside: u32,
-    pub turns: u32,
+    pub rounds: u32,
     pub is_noisy: bool,
 }
 
@@ -91,7 +91,7 @@ impl Compared {
         }
     }
 
-    /// One with turns.
+    /// One with rounds.
     pub fn of(scenario: &Scenario, runs: Vec<Run>) -> Self {
         let is_predicted = runs.iter().any(|run| run.prediction.is_some());
         let why = runs.first().filter(|_| !is_predicted);
@@ -109,23 +109,23 @@ impl Compared {
         all.sort_by(|a, b| a.0.gain.total_cmp(&b.0.gain));
         let middle = all.get(all.len().checked_sub(1)? / 2)?.0.clone();
         all.retain(|(prediction, _)| prediction.of == middle.of);
-        let turns: Vec<(Interval, f64)> = all
+        let rounds: Vec<(Interval, f64)> = all
             .iter()
             .map(|(prediction, run)| (prediction.interval, run.measured(middle.of)))
             .collect();
         // Ratios: their logarithms have a mean.
-        let logarithms: Vec<f64> = turns
+        let logarithms: Vec<f64> = rounds
             .iter()
             .map(|(_, gain)| to_logarithm(*gain, middle.of))
             .collect();
         let back = |logarithm| from_logarithm(logarithm, middle.of);
         let (low, high) = interval_of_mean(&logarithms)?;
-        let inside = turns.iter().filter(|(it, gain)| holds(*it, *gain)).count();
+        let inside = rounds.iter().filter(|(it, gain)| holds(*it, *gain)).count();
         Some(Gain {
             measured: back(mean(&logarithms)?),
             range: in_order(back(low), back(high)),
             turns_inside: u32::try_from(inside).ok()?,
-            turns: u32::try_from(turns.len()).ok()?,
+            rounds: u32::try_from(rounds.len()).ok()?,
             is_noisy: all.iter().any(|(_, run)| run.removal.noisy.is_some()),
             predicted: middle,
         })
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// A turn in which half of the response time goes, and a prediction of so much.
+    /// A round in which half of the response time goes, and a prediction of so much.
     fn run(of: GainOf, gain: f64, without: f64) -> Run {
         Run {
             removal: Removed {
@@ -231,7 +231,7 @@ mod tests {
         assert!((gain.measured - 0.55).abs() < 1e-3);
         assert!(gain.range.low < 0.55 && gain.range.high > 0.55);
         assert!(gain.holds() && (gain.half_width() - 0.2).abs() < 1e-9);
-        assert_eq!((gain.turns_inside, gain.turns), (2, 3));
+        assert_eq!((gain.turns_inside, gain.rounds), (2, 3));
         assert!((gain.ratio() - 1.6 / 1.55).abs() < 1e-3);
     }
 

@@ -12,7 +12,7 @@ const SMALL: f64 = 0.1;
 /// Prints all of it.
 pub fn print(all: &[Compared]) {
     say!(
-        "| situation | predicted | measured beside it (95 % interval) | | half-width | turns inside | model |"
+        "| situation | predicted | measured beside it (95 % interval) | | half-width | rounds inside | model |"
     );
     say!("|---|---|---|---|---|---|---|");
     let gains: Vec<(&Compared, Gain)> =
@@ -31,11 +31,11 @@ pub fn print(all: &[Compared]) {
     totals("all", &gains);
     totals("predicted from 10 % on", &large);
     totals("predicted below 10 %", &small);
-    let (inside, turns) = gains.iter().fold((0, 0), |(inside, turns), it| {
-        (inside + it.turns_inside, turns + it.turns)
+    let (inside, rounds) = gains.iter().fold((0, 0), |(inside, rounds), it| {
+        (inside + it.turns_inside, rounds + it.rounds)
     });
-    let inside = Proportion::new(inside, turns);
-    say!("{:24}  {}", "single turns", inside.counted("inside"));
+    let inside = Proportion::new(inside, rounds);
+    say!("{:24}  {}", "single rounds", inside.counted("inside"));
 }
 
 fn totals(what: &str, gains: &[&Gain]) {
@@ -68,7 +68,7 @@ fn cells(gain: &Gain) -> String {
         range(gain.range, predicted.of),
         gain.half_width() * 100.0,
         gain.turns_inside,
-        gain.turns,
+        gain.rounds,
         predicted.model
     )
 }

@@ -1,4 +1,4 @@
-//! One turn: the recorded run, its load without the recorder, and the load without the cause.
+//! One round: the recorded run, its load without the recorder, and the load without the cause.
 
 use std::fmt;
 
@@ -22,14 +22,14 @@ const ONCE: [&str; 4] = [
     "full-disk",
 ];
 
-/// What came of a turn.
+/// What came of a round.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Turn {
+pub struct Round {
     /// What was measured.
     pub measured: Measured,
 }
 
-/// What was measured in a turn.
+/// What was measured in a round.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Measured {
     /// The machine cannot be brought into the situation, and why.
@@ -38,7 +38,7 @@ pub enum Measured {
     Removal(Removed),
 }
 
-/// Two loads in one turn, both without the recorder.
+/// Two loads in one round, both without the recorder.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Removed {
     /// With the cause.
@@ -49,14 +49,14 @@ pub struct Removed {
     pub noisy: Option<String>,
 }
 
-impl Turn {
+impl Round {
     /// What an earlier run wrote, if it did.
     pub fn load(files: &Files) -> Result<Option<Self>> {
-        read_json(&files.turn())
+        read_json(&files.round())
     }
 }
 
-impl fmt::Display for Turn {
+impl fmt::Display for Round {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.measured {
             Measured::NotHere(why) => write!(f, "not possible here: {why}"),
@@ -69,7 +69,7 @@ impl fmt::Display for Turn {
     }
 }
 
-/// What turns are measured with.
+/// What rounds are measured with.
 pub struct Measurer<'a> {
     /// The program under test.
     pub program: &'a Program,
@@ -77,15 +77,15 @@ pub struct Measurer<'a> {
     pub stage: &'a mut Stage,
     /// Length of each load, s.
     pub seconds: u32,
-    /// How often a noisy turn is tried.
+    /// How often a noisy round is tried.
     pub attempts: u32,
-    /// Whether a noisy turn is good enough.
+    /// Whether a noisy round is good enough.
     pub keep_noisy: bool,
 }
 
 impl Measurer<'_> {
-    /// One turn, written beside its recording; made again while others took too much of the machine.
-    pub fn turn(&mut self, scenario: &Scenario, number: u32, files: &Files) -> Result<Turn> {
+    /// One round, written beside its recording; made again while others took too much of the machine.
+    pub fn round(&mut self, scenario: &Scenario, number: u32, files: &Files) -> Result<Round> {
         for attempt in 1.. {
             files.remove()?;
             let before = Reading::take()?;
@@ -108,9 +108,9 @@ impl Measurer<'_> {
                 Err(why) => Measured::NotHere(why),
             };
             files.save(&outcome)?;
-            let turn = Turn { measured };
-            write_json(&files.turn(), &turn)?;
-            return Ok(turn);
+            let round = Round { measured };
+            write_json(&files.round(), &round)?;
+            return Ok(round);
         }
         unreachable!("the last attempt counts")
     }
@@ -208,10 +208,10 @@ mod tests {
     fn a_turn_is_read_as_it_was_written() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let files = Files::of(folder.path(), "a", 1);
-        assert_eq!(Turn::load(&files).expect("nothing there"), None);
+        assert_eq!(Round::load(&files).expect("nothing there"), None);
         let measured = Measured::NotHere("no second CPU".to_owned());
-        let turn = Turn { measured };
-        write_json(&files.turn(), &turn).expect("written");
-        assert_eq!(Turn::load(&files).expect("readable"), Some(turn));
+        let round = Round { measured };
+        write_json(&files.round(), &round).expect("written");
+        assert_eq!(Round::load(&files).expect("readable"), Some(round));
     }
 }
