@@ -75,7 +75,7 @@ pub struct Gain {
     /// Its 95 % interval by Student's t.
     pub range: Interval,
     /// Of how many rounds the measured gain lies inside of the prediction of their own run.
-    pub turns_inside: u32,
+    pub rounds_inside: u32,
     pub rounds: u32,
     pub is_noisy: bool,
 }
@@ -124,7 +124,7 @@ impl Compared {
         Some(Gain {
             measured: back(mean(&logarithms)?),
             range: in_order(back(low), back(high)),
-            turns_inside: u32::try_from(inside).ok()?,
+            rounds_inside: u32::try_from(inside).ok()?,
             rounds: u32::try_from(rounds.len()).ok()?,
             is_noisy: all.iter().any(|(_, run)| run.removal.noisy.is_some()),
             predicted: middle,
@@ -231,7 +231,7 @@ mod tests {
         assert!((gain.measured - 0.55).abs() < 1e-3);
         assert!(gain.range.low < 0.55 && gain.range.high > 0.55);
         assert!(gain.holds() && (gain.half_width() - 0.2).abs() < 1e-9);
-        assert_eq!((gain.turns_inside, gain.rounds), (2, 3));
+        assert_eq!((gain.rounds_inside, gain.rounds), (2, 3));
         assert!((gain.ratio() - 1.6 / 1.55).abs() < 1e-3);
     }
 

@@ -32,7 +32,7 @@ pub fn print(all: &[Compared]) {
     totals("predicted from 10 % on", &large);
     totals("predicted below 10 %", &small);
     let (inside, rounds) = gains.iter().fold((0, 0), |(inside, rounds), it| {
-        (inside + it.turns_inside, rounds + it.rounds)
+        (inside + it.rounds_inside, rounds + it.rounds)
     });
     let inside = Proportion::new(inside, rounds);
     say!("{:24}  {}", "single rounds", inside.counted("inside"));
@@ -67,7 +67,7 @@ fn cells(gain: &Gain) -> String {
         percent(gain.measured, predicted.of),
         range(gain.range, predicted.of),
         gain.half_width() * 100.0,
-        gain.turns_inside,
+        gain.rounds_inside,
         gain.rounds,
         predicted.model
     )
