@@ -144,7 +144,8 @@ impl<'a> Pool<'a> {
     pub(crate) fn formula(&self, facts: &Facts<'_>) -> (&'static str, model::Formula) {
         match self.of {
             Of::Threads(workers) => {
-                let lived = workers.threads.iter().map(|it| Amount::Lifetime {
+                let accounted = accounted(facts, &workers.threads);
+                let lived = accounted.iter().map(|it| Amount::Lifetime {
                     whose: formula::one(*it),
                 });
                 let lived = formula::sum(lived.collect::<Vec<_>>());
@@ -160,6 +161,7 @@ impl<'a> Pool<'a> {
                 (columns, formula::part(held, lived))
             }
             Of::Loops(threads) => {
+                let threads = accounted(facts, threads);
                 let each = |amount: &dyn Fn(EntityId) -> Amount| {
                     formula::sum(threads.iter().map(|it| amount(*it)).collect::<Vec<_>>())
                 };
@@ -232,6 +234,16 @@ impl Of<'_> {
             Of::Connections(_) => self.size() * part.len_ns() as f64,
         }
     }
+}
+
+/// Those of the threads that have an account of the window. In a damaged recording some have none.
+fn accounted(facts: &Facts<'_>, threads: &[EntityId]) -> Vec<EntityId> {
+    let mut accounted = threads.to_vec();
+    accounted.retain(|it| {
+        let thread = Monitored::new(facts.timeline, facts.meta, *it);
+        thread.is_some_and(|mut it| it.ledger(facts.window).is_some())
+    });
+    accounted
 }
 
 /// What threads did over a part of the window.
