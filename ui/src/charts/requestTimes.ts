@@ -25,14 +25,14 @@ const SIDES = [
     table: "request_times",
     recorded: "requests",
     role: "target",
-    title: "Request times at the target's sockets",
+    title: "Request times, target",
     what: "requests that the target answered, each from its arrival to the last byte of the reply",
   },
   {
     table: "call_times",
     recorded: "calls",
     role: "generator",
-    title: "Request times at the generator's sockets",
+    title: "Request times, generator",
     what: "requests that the generator sent, each from its sending to the last byte received",
   },
 ] as const;
