@@ -56,7 +56,7 @@ fn both_hierarchies() {
     };
     outcome.says(&expect![[r#"
         A CPU quota is the bottleneck: /fixture.service ran out of its limit of 0.2 CPUs in 100 % of the
-        periods, and 37 % of sh's non-idle time was sh held back by it, while the machine was 0 idle.
+        periods, and 37 % of sh's non-idle time was sh held back by it, while no CPU was idle.
                                                                      cpu.quota, /fixture.service; consistent
           Window      0 s to 3.1 s
           PSI         cpu 102 % some, memory 0, io 1.8 % (machine); cpu 99.8 % some 80 % full, memory 0, io
