@@ -89,6 +89,16 @@ mod tests {
     use clap::ValueEnum;
 
     use super::*;
+    use crate::scenario::{Costs, Kind};
+
+    #[test]
+    fn a_decoy_is_judged_by_what_it_costs_or_says_why_not() {
+        let all = all();
+        let mut decoys = all.iter().filter(|it| it.kind == Kind::Decoy);
+        let is_judged = |it: &Scenario| matches!(it.costs, Costs::Little | Costs::NotAsked(_));
+        let not_judged = decoys.find(|it| !is_judged(it));
+        assert_eq!(not_judged.map(|it| it.name), None);
+    }
 
     #[test]
     fn names_are_unique_and_are_checked() {

@@ -2,18 +2,9 @@ import { describe, expect, it } from "vitest";
 import { drawn, golden } from "../../tests/drawn";
 import { fixture, said } from "../../tests/fixture";
 import type { Lane } from "./lane";
-import {
-  cellsIn,
-  darkness,
-  decades,
-  heatReading,
-  quantile,
-  requestLanes,
-  requestSentence,
-  requestTimes,
-  sizeAt,
-  timesRows,
-} from "./requestTimes";
+import { cellsIn, darkness, decades, heatReading, sizeAt } from "./laneHeat";
+import { requestLanes } from "./requestLanes";
+import { quantile, requestSentence, requestTimes, timesRows } from "./requestTimes";
 import { TABLES, timeline } from "./timeline";
 
 const S = 1e9;

@@ -1,26 +1,16 @@
 // Request times as the kernel saw them at sockets: counts in buckets of time, over any window, as
-// quantiles, as a lane under the throughput, and as a table. Pure.
+// quantiles and as a table. Pure.
 
-import { duration, integer, percent, rate } from "../data/format";
-import type { Recording, Tables } from "../data/recording";
-import { binAt, binCount, type Edges, edgeOf, growth, type Series, valueAt } from "../data/series";
+import { duration, integer, percent } from "../data/format";
+import type { Tables } from "../data/recording";
+import { binAt, binCount, type Edges, edgeOf, growth, type Series } from "../data/series";
 import type { Interval } from "../data/signal";
 import type { BinTable } from "../data/tables";
-import {
-  intersection,
-  length,
-  type Nanoseconds,
-  SECOND,
-  type Share,
-  type Span,
-} from "../data/units";
-import { binLane, completed, seriesOf } from "./binLane";
-import { bounds as allBounds, without } from "./bins";
-import { unseen } from "./gaps";
-import type { Lane, LaneHeat } from "./lane";
+import { length, type Nanoseconds, SECOND, type Share, type Span } from "../data/units";
+import { seriesOf } from "./binLane";
 
 /** The tables of them, with whose sockets they are of; the first that is there is drawn. */
-const SIDES = [
+export const SIDES = [
   {
     table: "request_times",
     recorded: "requests",
@@ -49,19 +39,19 @@ function boundOf(column: string): Nanoseconds | undefined {
 /** A histogram's buckets in rising order: what their times are below, and how many there are. */
 export type Buckets = readonly { readonly below: Nanoseconds; readonly count: number }[];
 
-interface BucketSeries {
+export interface BucketSeries {
   readonly below: Nanoseconds;
   readonly series: readonly Series[];
 }
 
-function bucketsOf(table: BinTable): BucketSeries[] {
+export function bucketsOf(table: BinTable): BucketSeries[] {
   return table.about.columns.flatMap(({ name }) => {
     const below = boundOf(name);
     return below === undefined ? [] : [{ below, series: seriesOf(table, [name]) }];
   });
 }
 
-function grown(all: readonly Series[], window: Span): number {
+export function grown(all: readonly Series[], window: Span): number {
   return all.reduce((sum, series) => sum + (growth(series, window) ?? 0), 0);
 }
 
@@ -75,7 +65,7 @@ function sampledPart(requests: number, timed: number, long: number): Share {
 }
 
 /** What is counted over a window: a histogram in which each request weighs the same. */
-interface Times {
+export interface Times {
   readonly requests: number;
   readonly pipelined: number;
   readonly timed: number;
@@ -83,7 +73,7 @@ interface Times {
   readonly buckets: Buckets;
 }
 
-function timesOf(table: BinTable): (window: Span) => Times {
+export function timesOf(table: BinTable): (window: Span) => Times {
   const names = ["requests", "pipelined", "timed", "timed_ns", "long", "long_ns"] as const;
   const columns = names.map((name) => seriesOf(table, [name]));
   const buckets = bucketsOf(table);
@@ -106,6 +96,20 @@ function timesOf(table: BinTable): (window: Span) => Times {
 }
 
 /** Where a series is known is said to this, ns. */
+/** Edges at least a second apart: a quantile of a tenth of one would be chance. */
+export function bySecond(edges: Edges, first = 0): Float64Array {
+  const chosen = [edgeOf(edges, first)];
+  for (let bin = first + 1; bin <= binCount(edges); bin++) {
+    const at = edgeOf(edges, bin);
+    if (at - (chosen[chosen.length - 1] ?? 0) >= SECOND * (1 - 1e-6)) chosen.push(at);
+  }
+  // What is left at the end belongs to the last.
+  const end = edgeOf(edges, binCount(edges));
+  if (chosen.length > 1) chosen[chosen.length - 1] = end;
+  else chosen.push(end);
+  return Float64Array.from(chosen);
+}
+
 const MICROSECOND = 1e3;
 
 const counted = new WeakMap<BinTable, readonly Interval[]>();
@@ -133,10 +137,7 @@ export function countedIntervals(tables: Tables): readonly Interval[] {
 }
 
 /** Of how many the longest are left to themselves (crates/analysis/src/quantiles.rs). */
-const LEAST_BEYOND = 5;
-/** The same for the lines of a lane, which are looked at for their course. */
-const LEAST_BEYOND_IN_BIN = 2;
-
+export const LEAST_BEYOND = 5;
 /** The time that a part of those that were timed does not exceed; `undefined` beyond the last bound. `sum` is the
     time of all: where most are in one bucket, it says where in it (crates/analysis/src/stats/histogram.rs). */
 export function quantile(buckets: Buckets, q: Share, sum?: Nanoseconds): Nanoseconds | undefined {
@@ -198,7 +199,7 @@ function meanOf({ buckets, lower, below, count, sum }: Bucket, guess: Share): Sh
 }
 
 /** The same where enough were slower for it to mean something. */
-function steady({ buckets, mean }: Times, q: Share, beyond: number): number {
+export function steady({ buckets, mean }: Times, q: Share, beyond: number): number {
   const all = buckets.reduce((sum, { count }) => sum + count, 0);
   const enough = all * (1 - q) >= beyond - 1e-6;
   const sum = Number.isNaN(mean) ? undefined : mean * all;
@@ -303,242 +304,4 @@ export function timesRows(buckets: Buckets): TimesRow[] {
     above -= row.count;
     return { ...row, share: row.count / all, beyond: Math.max(0, above / all) };
   });
-}
-
-/** The lane of request times: cells under quantiles; none where no requests were counted. Where the
-    workload says nothing of its throughput, how many there were comes first. */
-export function requestLanes(recording: Recording, tables: Tables, hasSignal: boolean): Lane[] {
-  const sockets = recording.page.report.by_second?.sockets;
-  const sides = SIDES.filter(({ table }) => tables.bins(table) !== undefined);
-  const side = sides.find(({ role }) => role === sockets) ?? sides[0];
-  const table = side && tables.bins(side.table);
-  if (side === undefined || table === undefined) return [];
-  const buckets = bucketsOf(table);
-  const gaps = unseen(recording, side.recorded);
-  const told = toldOf(recording, side.role);
-  const times = timesLane(side.title, table, buckets, gaps, told);
-  if (hasSignal) return times;
-  const throughput = binLane(table, {
-    id: "requests",
-    title: "Requests answered",
-    format: rate,
-    least: 0,
-    unseen: gaps,
-    lines: [
-      {
-        label: "per second",
-        colour: "--throughput",
-        fill: 0.08,
-        style: "area",
-        series: seriesOf(table, ["requests"]),
-      },
-    ],
-  });
-  return throughput === undefined ? times : [throughput, ...times];
-}
-
-function timesLane(
-  title: string,
-  table: BinTable,
-  buckets: readonly BucketSeries[],
-  gaps: Lane["unseen"],
-  told: readonly Second[] | undefined,
-): Lane[] {
-  const heat = heatOf(table.edges, buckets, gaps);
-  if (heat === undefined) return [];
-  const seconds = told === undefined ? bySecond(table.edges) : edgesOf(told);
-  const times = timesOf(table);
-  const bins = [...seconds.slice(1)].map((to, bin): Times => {
-    return times({ from: seconds[bin] ?? 0, to });
-  });
-  const style = { colour: "--ink", fill: 0, style: "line" as const, nothing: "too few" };
-  const line = (label: string, q: Share, own?: readonly (number | null | undefined)[]) => ({
-    ...style,
-    label,
-    ...(q > 0.5 && { dash: [5, 2] }),
-    values: Float64Array.from(bins, (bin, at) =>
-      own === undefined ? steady(bin, q, LEAST_BEYOND_IN_BIN) : (own[at] ?? Number.NaN),
-    ),
-    over: (window: Span) => steady(times(window), q, LEAST_BEYOND),
-  });
-  const longest = told && [
-    {
-      ...style,
-      label: "max",
-      dash: [1, 3],
-      values: Float64Array.from(told, (it) => it.max ?? Number.NaN),
-      over: (window: Span) => highest(told, window),
-    },
-  ];
-  const draft = { id: "request-times", title, format: duration, least: 0, unseen: gaps };
-  const p99 = told?.map((it) => it.p99);
-  const lines = [...(longest ?? []), line("p99", 0.99, p99), line("p50", 0.5)];
-  return [{ ...completed(draft, seconds, lines), heat }];
-}
-
-/** One second as the report has it. */
-interface Second {
-  readonly span: Span;
-  readonly p99: number | null | undefined;
-  readonly max: number | null | undefined;
-}
-
-/** The report's seconds, where they are of these sockets (crates/analysis/src/by_second.rs). */
-function toldOf(recording: Recording, role: string): Second[] | undefined {
-  const told = recording.page.report.by_second;
-  if (!told || told.sockets !== role || told.seconds.length === 0) return undefined;
-  return told.seconds.map(({ window, p99_ns, max_ns }) => ({
-    span: recording.span(window),
-    p99: p99_ns,
-    max: max_ns,
-  }));
-}
-
-function edgesOf(told: readonly Second[]): Float64Array {
-  const [first] = told;
-  return Float64Array.from([first?.span.from ?? 0, ...told.map((it) => it.span.to)]);
-}
-
-/** The highest of the seconds of which any part is in a window. */
-function highest(told: readonly Second[], window: Span): number {
-  const inside = told.filter(({ span }) => intersection(span, window) !== undefined);
-  return inside.reduce((most, { max }) => Math.max(most, max ?? 0), 0) || Number.NaN;
-}
-
-/** Edges at least a second apart: a quantile of a tenth of one would be chance. */
-function bySecond(edges: Edges, first = 0): Float64Array {
-  const chosen = [edgeOf(edges, first)];
-  for (let bin = first + 1; bin <= binCount(edges); bin++) {
-    const at = edgeOf(edges, bin);
-    if (at - (chosen[chosen.length - 1] ?? 0) >= SECOND * (1 - 1e-6)) chosen.push(at);
-  }
-  // What is left at the end belongs to the last.
-  const end = edgeOf(edges, binCount(edges));
-  if (chosen.length > 1) chosen[chosen.length - 1] = end;
-  else chosen.push(end);
-  return Float64Array.from(chosen);
-}
-
-/** Every bucket's count in every bin. */
-function heatOf(
-  edges: Edges,
-  buckets: readonly BucketSeries[],
-  gaps: Lane["unseen"],
-): LaneHeat | undefined {
-  const met = buckets.filter(({ series }) => series.some((it) => grown([it], it.known) > 0));
-  const [first] = met;
-  if (first === undefined) return undefined;
-  const before = buckets[buckets.indexOf(first) - 1]?.below;
-  // The shortest and the longest have no end of their own: they are drawn one factor of two high.
-  const lowest = before ?? first.below / 2;
-  const rows = buckets.slice(
-    buckets.indexOf(first),
-    buckets.indexOf(met[met.length - 1] ?? first) + 1,
-  );
-  const bounds = [lowest];
-  for (const { below } of rows) {
-    bounds.push(Number.isFinite(below) ? below : 2 * (bounds[bounds.length - 1] ?? 1));
-  }
-  const all = allBounds(edges);
-  return {
-    edges: all,
-    bounds: Float64Array.from(bounds),
-    counts: rows.map(({ series }) => {
-      const counts = new Float64Array(all.length - 1);
-      for (const own of series) {
-        for (let bin = 0; bin < counts.length; bin++) {
-          counts[bin] = (counts[bin] ?? 0) + (valueAt(own, bin) || 0);
-        }
-      }
-      // Counters are interpolated over what was not seen.
-      return without(
-        { values: counts },
-        all,
-        gaps.map((gap) => gap.span),
-      ).values;
-    }),
-  };
-}
-
-/** A heat as it is painted: cells at least so wide that they can be told apart. */
-export interface HeatCells {
-  readonly edges: Float64Array;
-  /** Per bucket and cell: requests per second. */
-  readonly rates: readonly Float64Array[];
-  /** The highest of them. */
-  readonly most: number;
-}
-
-/** What of a heat is in view, in at most `most` cells across. */
-export function cellsIn({ edges, counts }: LaneHeat, view: Span, most: number): HeatCells {
-  const last = edges.length - 1;
-  let from = 0;
-  let to = last;
-  while (from < last && (edges[from + 1] ?? 0) <= view.from) from += 1;
-  while (to > from && (edges[to - 1] ?? 0) >= view.to) to -= 1;
-  const per = Math.max(1, Math.ceil((to - from) / Math.max(most, 1)));
-  const starts: number[] = [];
-  for (let bin = from; bin < to; bin += per) starts.push(bin);
-  starts.push(to);
-  const bounds = Float64Array.from(starts, (bin) => edges[bin] ?? 0);
-  let highest = 0;
-  const rates = counts.map((row) =>
-    Float64Array.from(starts.slice(1), (end, cell) => {
-      const start = starts[cell] ?? 0;
-      const sum = row.subarray(start, end).reduce((a, b) => a + (b || 0), 0);
-      const time = (bounds[cell + 1] ?? 0) - (bounds[cell] ?? 0);
-      const value = time > 0 ? (sum * SECOND) / time : 0;
-      highest = Math.max(highest, value);
-      return value;
-    }),
-  );
-  return { edges: bounds, rates, most: highest };
-}
-
-/** The size at a height of the axis, 0 at its foot and 1 at its head. */
-export function sizeAt({ bounds }: LaneHeat, height: Share): number {
-  const [low, high] = [bounds[0] ?? 1, bounds[bounds.length - 1] ?? 1];
-  return low * (high / low) ** height;
-}
-
-/** Where the axis of a heat is divided: at powers of ten. */
-export function decades({ bounds }: LaneHeat): number[] {
-  const [low, high] = [bounds[0] ?? 1, bounds[bounds.length - 1] ?? 1];
-  const all: number[] = [];
-  for (let power = Math.ceil(Math.log10(low) - 1e-9); 10 ** power <= high; power++) {
-    all.push(10 ** power);
-  }
-  return all.length > 0 ? all : [low, high];
-}
-
-/** How dark a cell is, 0 to 1: by factors, so that the rare slow ones are seen beside the many. */
-export function darkness(value: number, most: number): number {
-  return value > 0
-    ? 0.12 + 0.88 * (Math.log1p(value) / Math.log1p(Math.max(most, value))) ** 1.5
-    : 0;
-}
-
-/** What lies at an instant and a time: `134 requests of 0.41 to 0.49 ms`. */
-export function heatReading(
-  { edges, bounds, counts }: LaneHeat,
-  at: Nanoseconds,
-  time: Nanoseconds | undefined,
-): string {
-  const bin = edges.findIndex((edge, place) => edge <= at && at < (edges[place + 1] ?? 0));
-  if (bin < 0) return "";
-  if (counts.every((own) => Number.isNaN(own[bin]))) return "not seen";
-  const span = length({ from: edges[bin] ?? 0, to: edges[bin + 1] ?? 0 });
-  const within = `within ${duration(span)}`;
-  const row =
-    time === undefined
-      ? -1
-      : bounds.findIndex((low, place) => low <= time && time < (bounds[place + 1] ?? 0));
-  if (row >= 0) {
-    const [low, high] = [bounds[row] ?? 0, bounds[row + 1] ?? 0];
-    return `${integer(counts[row]?.[bin] ?? 0)} of ${duration(low)} to ${duration(high)} ${within}`;
-  }
-  const all = counts.reduce((sum, own) => sum + (own[bin] ?? 0), 0);
-  const slowest = counts.findLastIndex((own) => (own[bin] ?? 0) >= 0.5);
-  const under = slowest < 0 ? "" : `, all under ${duration(bounds[slowest + 1] ?? 0)}`;
-  return `${integer(all)} timed ${within}${under}`;
 }

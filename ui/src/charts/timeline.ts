@@ -8,7 +8,8 @@ import { intersection, length, type Span } from "../data/units";
 import type { Lane } from "./lane";
 import { cpuLanes, diskLanes, loadLanes, memoryLanes, networkLanes } from "./machine";
 import { pressureLanes } from "./pressure";
-import { REQUEST_TABLES, requestLanes } from "./requestTimes";
+import { requestLanes } from "./requestLanes";
+import { REQUEST_TABLES } from "./requestTimes";
 import { workloadLanes } from "./workload";
 
 /** The tables that the lanes are made of. */

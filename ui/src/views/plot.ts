@@ -3,8 +3,8 @@
 import uPlot from "uplot";
 import { condensed, isDense } from "../charts/condense";
 import type { Lane, LaneHeat } from "../charts/lane";
+import { cellsIn, darkness, decades } from "../charts/laneHeat";
 import { outline, reach, type Stroke, ticks } from "../charts/outline";
-import { cellsIn, darkness, decades } from "../charts/requestTimes";
 import { brief } from "../data/format";
 import type { Pixels, Span } from "../data/units";
 import { colour } from "./colours";

@@ -44,7 +44,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::scenario::{Costs, Kind};
+    use crate::scenario::Kind;
 
     #[test]
     fn the_set_has_what_it_is_there_for() {
@@ -66,12 +66,5 @@ mod tests {
         named.sort_unstable();
         named.dedup();
         assert_eq!(named.len(), count);
-    }
-
-    #[test]
-    fn a_decoy_is_judged_by_what_it_costs() {
-        for it in scenarios().iter().filter(|it| it.kind == Kind::Decoy) {
-            assert_eq!(it.costs, Costs::Little, "{}", it.name);
-        }
     }
 }
