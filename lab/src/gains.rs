@@ -23,7 +23,7 @@ use crate::shard::Shard;
 use crate::stage::Stage;
 use crate::{interrupt, scenarios};
 use comparison::{Compared, Run};
-use round::{Measured, Measurer, Round};
+use round::{Measurer, Round};
 
 /// Arguments of `gains`.
 #[derive(Args)]
@@ -157,10 +157,10 @@ fn compared(
     let mut why = "no round was measured".to_owned();
     for number in repetitions(&arguments.out, scenario.name)? {
         let files = Files::of(&arguments.out, scenario.name, number);
-        match Round::load(&files)?.map(|round| round.measured) {
+        match Round::load(&files)? {
             None => {}
-            Some(Measured::NotHere(reason)) => why = reason,
-            Some(Measured::Removal(removal)) => match &removal.noisy {
+            Some(Round::NotHere(reason)) => why = reason,
+            Some(Round::Removal(removal)) => match &removal.noisy {
                 Some(noise) if !arguments.keep_noisy => why = format!("void: {noise}"),
                 _ => {
                     let beside = Files::of(room.path(), scenario.name, number);

@@ -26,6 +26,7 @@ mod in_line;
 mod inherited;
 mod io;
 mod kernel_waits;
+mod latency_sample;
 mod ledger;
 mod machine;
 mod measure;

@@ -1,7 +1,8 @@
 //! Quantiles of latency from single operations that were taken at random from all.
 
-use model::{MISSING, Quantile, Timeline, Window};
+use model::{Quantile, Timeline, Window};
 
+use crate::latency_sample::Samples;
 use crate::stats::{is_supported, nearest_rank};
 
 /// Those that are reported, where enough operations lie beyond; then the highest.
@@ -9,8 +10,7 @@ pub(crate) const WANTED: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// Quantiles of the sampled operations that were completed in `window`; none without samples.
 pub(crate) fn of(timeline: &Timeline, window: Window) -> Vec<Quantile> {
-    let mut sample = sample(timeline, window).unwrap_or_default();
-    sample.sort_unstable();
+    let sample = Samples::of(timeline).inside(window);
     let Some(highest) = sample.last() else {
         return Vec::new();
     };
@@ -28,21 +28,9 @@ pub(crate) fn of(timeline: &Timeline, window: Window) -> Vec<Quantile> {
     quantiles
 }
 
-fn sample(timeline: &Timeline, window: Window) -> Option<Vec<i64>> {
-    let table = timeline.table("latency_sample")?;
-    let latency = table.table.position("latency_ns")?;
-    let inside = (0..table.len()).filter(|row| window.contains(table.key(*row).0));
-    let values = inside.filter_map(|row| table.row(row).nth(latency));
-    Some(
-        values
-            .filter(|value| *value != MISSING && *value >= 0)
-            .collect(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use model::{Column, EntityId, EntityKind, Table, Timestamp, Unit};
+    use model::{Column, EntityId, EntityKind, MISSING, Table, Timestamp, Unit};
 
     use super::*;
 

@@ -24,14 +24,7 @@ const ONCE: [&str; 4] = [
 
 /// What came of a round.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Round {
-    /// What was measured.
-    pub measured: Measured,
-}
-
-/// What was measured in a round.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Measured {
+pub enum Round {
     /// The machine cannot be brought into the situation, and why.
     NotHere(String),
     /// The loads with the cause and without it.
@@ -58,9 +51,9 @@ impl Round {
 
 impl fmt::Display for Round {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.measured {
-            Measured::NotHere(why) => write!(f, "not possible here: {why}"),
-            Measured::Removal(it) => {
+        match self {
+            Round::NotHere(why) => write!(f, "not possible here: {why}"),
+            Round::Removal(it) => {
                 write!(f, "with the cause {}, without it {}", it.with, it.without)?;
                 let noisy = it.noisy.as_ref();
                 noisy.map_or(Ok(()), |why| write!(f, "; noisy, {why}"))
@@ -99,16 +92,15 @@ impl Measurer<'_> {
             if noisy.is_some() && !self.keep_noisy && attempt < self.attempts {
                 continue;
             }
-            let measured = match loads {
-                Ok([with, without]) => Measured::Removal(Removed {
+            let round = match loads {
+                Ok([with, without]) => Round::Removal(Removed {
                     with,
                     without,
                     noisy,
                 }),
-                Err(why) => Measured::NotHere(why),
+                Err(why) => Round::NotHere(why),
             };
             files.save(&outcome)?;
-            let round = Round { measured };
             write_json(&files.round(), &round)?;
             return Ok(round);
         }
@@ -209,8 +201,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let files = Files::of(folder.path(), "a", 1);
         assert_eq!(Round::load(&files).expect("nothing there"), None);
-        let measured = Measured::NotHere("no second CPU".to_owned());
-        let round = Round { measured };
+        let round = Round::NotHere("no second CPU".to_owned());
         write_json(&files.round(), &round).expect("written");
         assert_eq!(Round::load(&files).expect("readable"), Some(round));
     }

@@ -15,7 +15,7 @@ const MOST_STEP_NS: i64 = 10_000_000_000;
 /// No more of them than these.
 const MOST_STEPS: i64 = 100_000;
 /// So many requests must lie beyond a quantile of one second, which is looked at for its course (`LEAST_BEYOND_IN_BIN`
-/// in ui/src/charts/requestTimes.ts).
+/// in ui/src/charts/requestLanes.ts).
 const LEAST_BEYOND: f64 = 2.0;
 /// How long after a stall those end that were open in it: at the generator a request counts with the next one.
 const AFTER_NS: i64 = 1_000_000_000;

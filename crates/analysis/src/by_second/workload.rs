@@ -1,8 +1,9 @@
 //! The run by the second, as the workload tells it in its own intervals.
 
-use model::{BySecond, MISSING, Meta, Omitted, Provenance, SecondReport, Stall, Timeline, Window};
+use model::{BySecond, Meta, Omitted, Provenance, SecondReport, Stall, Timeline, Window};
 
 use super::{MOST_SECONDS, keeps_to_schedule, stalled_ns};
+use crate::latency_sample::Samples;
 use crate::stalls::{self, Candidate, Interval};
 use crate::stats::{median, nearest_rank};
 use crate::thresholds::Stalls;
@@ -95,39 +96,4 @@ fn seconds(timeline: &Timeline, bins: &[Bin]) -> Vec<SecondReport> {
         }
     });
     all.collect()
-}
-
-/// Single operations that were taken at random, in the order of time.
-struct Samples {
-    all: Vec<(i64, i64)>,
-}
-
-impl Samples {
-    fn of(timeline: &Timeline) -> Self {
-        let table = timeline.table("latency_sample");
-        let mut all: Vec<(i64, i64)> = table
-            .and_then(|table| Some((table, table.table.position("latency_ns")?)))
-            .into_iter()
-            .flat_map(|(table, column)| {
-                (0..table.len()).filter_map(move |row| {
-                    let value = table.row(row).nth(column)?;
-                    let known = value != MISSING && value >= 0;
-                    known.then(|| (table.key(row).0.as_ns(), value))
-                })
-            })
-            .collect();
-        all.sort_unstable();
-        Self { all }
-    }
-
-    /// What those took that were completed in a window, in rising order.
-    fn inside(&self, window: Window) -> Vec<i64> {
-        let from = self
-            .all
-            .partition_point(|(at, _)| *at < window.start.as_ns());
-        let to = self.all.partition_point(|(at, _)| *at < window.end.as_ns());
-        let mut times: Vec<i64> = self.all[from..to.max(from)].iter().map(|it| it.1).collect();
-        times.sort_unstable();
-        times
-    }
 }
