@@ -194,6 +194,7 @@ fn about(size: &Size, cast: &EntitySelection, complete: bool) -> Meta {
             adapter: Some("pgbench".to_owned()),
             notices: Vec::new(),
             signals: Vec::new(),
+            is_heard: true,
             quantiles_option: None,
             load: Load {
                 clients: Some(size.backends),

@@ -197,7 +197,7 @@ impl Facts<'_> {
     /// Whether what the workload said was listened to.
     pub(crate) fn listened(&self) -> bool {
         let workload = self.meta.workload.as_ref();
-        workload.is_some_and(|it| it.adapter.is_some() || !it.signals.is_empty())
+        workload.is_some_and(|it| it.is_heard || it.adapter.is_some() || !it.signals.is_empty())
     }
 
     /// What the workload complained of, of one kind. Complaints have no times: they are the run's.

@@ -1,9 +1,10 @@
 //! The workload as a process: started with clean signal dispositions, signalled, waited for.
 
 use std::ffi::OsString;
+use std::io::{PipeReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 
 use model::ExitKind;
 use rustix::process::{
@@ -24,18 +25,29 @@ const CHANGED: [i32; 5] = [
 
 /// Which of the workload's streams are read on their way to the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Streams {
-    /// None: the workload writes to the recorder's own streams.
+pub struct Streams {
+    /// Where standard output goes.
+    pub stdout: StdoutTo,
+    /// Whether standard error is read, and is not the recorder's own.
+    pub captures_stderr: bool,
+}
+
+/// Where a workload's standard output goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StdoutTo {
+    /// To the recorder's own.
     Inherited,
-    /// Standard output and standard error.
+    /// Where its standard error goes: both are one stream, and keep their order.
+    Stderr,
+    /// To the recorder, which reads it.
     Captured,
-    /// Standard output goes to the recorder's standard error, standard error is inherited.
-    OutputToError,
 }
 
 /// The running workload.
 pub struct Child {
     inner: std::process::Child,
+    /// Of a pipe that takes its standard error, and maybe its standard output.
+    stderr: Option<PipeReader>,
 }
 
 /// Starts `argv`. `descriptors` is the limit of open files to give back to the workload.
@@ -52,15 +64,7 @@ pub fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result
     })?;
     let mut command = Command::new(program);
     command.args(arguments);
-    match streams {
-        Streams::Inherited => {}
-        Streams::Captured => {
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        }
-        Streams::OutputToError => {
-            command.stdout(duplicate_of_stderr()?);
-        }
-    }
+    let stderr = connect(&mut command, streams)?;
     // SAFETY: between fork and exec only async-signal-safe calls are made: signal(2), setrlimit(2).
     unsafe {
         command.pre_exec(move || {
@@ -76,7 +80,7 @@ pub fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result
         program: program.to_string_lossy().into_owned(),
         cause,
     })?;
-    Ok(Child { inner })
+    Ok(Child { inner, stderr })
 }
 
 /// Has the kernel send what `command` starts a signal when the thread that started it ends, however that comes
@@ -101,6 +105,35 @@ pub fn signal_at_parents_end(command: &mut Command, signal: Signal) -> &mut Comm
     }
 }
 
+/// Connects the streams of a command that is not started yet; returns what its standard error can be read from, if that
+/// is captured.
+fn connect(command: &mut Command, streams: Streams) -> Result<Option<PipeReader>, Error> {
+    let failed = |cause| Error::Setup {
+        what: "make a pipe",
+        cause,
+    };
+    let pipe = match streams.captures_stderr {
+        true => Some(std::io::pipe().map_err(failed)?),
+        false => None,
+    };
+    match (streams.stdout, &pipe) {
+        (StdoutTo::Inherited, _) => {}
+        (StdoutTo::Stderr, Some((_, writer))) => {
+            command.stdout(writer.try_clone().map_err(failed)?);
+        }
+        (StdoutTo::Stderr, None) => {
+            command.stdout(duplicate_of_stderr()?);
+        }
+        (StdoutTo::Captured, _) => {
+            command.stdout(Stdio::piped());
+        }
+    }
+    Ok(pipe.map(|(reader, writer)| {
+        command.stderr(writer);
+        reader
+    }))
+}
+
 fn duplicate_of_stderr() -> Result<Stdio, Error> {
     use std::os::fd::AsFd;
     let copy = std::io::stderr().as_fd().try_clone_to_owned();
@@ -122,8 +155,8 @@ impl Child {
     }
 
     /// The workload's standard error, if captured; only the first call returns it.
-    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
-        self.inner.stderr.take()
+    pub fn take_stderr(&mut self) -> Option<impl Read + Send + use<>> {
+        self.stderr.take()
     }
 
     /// How the workload ended; `None` while it runs. Never blocks.

@@ -207,6 +207,10 @@ pub struct WorkloadRun {
     /// The patterns by which its output was read, as typed: `latency:us=lat ([0-9]+)us`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
+    /// Whether its standard error, or all that it printed, was searched for complaints. Recordings of before do not
+    /// say so of commands that had an adapter or a pattern, and whose output was.
+    #[serde(default)]
+    pub is_heard: bool,
     /// The option that would have recorded quantiles: `--quantiles`; `None` where it was used, or would
     /// not help.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use collectors::Command;
 use kernel::Duty;
+use model::Role;
 
+use super::clients::ClientSearch;
 use super::event::Event;
 use super::observer::Progress;
 use super::plan::PlannedTarget;
@@ -22,8 +24,9 @@ pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Op
     kernel::give_up_all_but(Duty::Recording);
     session.introduce(targets);
     session.save_meta();
-    // Ends when it is dropped.
+    // Each ends when it is dropped.
     let _survey = targets.is_empty().then(|| survey(session));
+    let _clients = search_for_clients(session, targets);
     let started = Instant::now();
     let mut stopping = None;
     while !session.ended {
@@ -39,6 +42,10 @@ pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Op
             }
             Ok(Event::Follow(parts)) => {
                 session.follow(parts);
+                false
+            }
+            Ok(Event::Clients(clients)) => {
+                session.introduce_clients(clients);
                 false
             }
             Ok(_) | Err(_) => false,
@@ -74,4 +81,27 @@ fn survey(session: &Session) -> Sender<()> {
         .name("survey".to_owned())
         .spawn(move || survey.run(report, &stopped));
     stop
+}
+
+/// Starts to look for who asks the targets, until the sender is dropped; not where the user has named who makes the
+/// load.
+fn search_for_clients(session: &Session, targets: &[PlannedTarget]) -> Option<Sender<()>> {
+    let served = targets.iter().filter(|it| it.role == Role::Target);
+    let served: Vec<u32> = served.flat_map(|it| &it.pids).copied().collect();
+    if served.is_empty() || targets.iter().any(|it| it.role == Role::Generator) {
+        return None;
+    }
+    let search = ClientSearch {
+        proc: session.proc(),
+        own: session.own_pid(),
+        targets: served,
+    };
+    let (stop, stopped) = channel();
+    let events = session.events().clone();
+    let report = move |clients| events.send(Event::Clients(clients)).is_ok();
+    // Without a thread no client is known, as on other machines.
+    let _ = thread::Builder::new()
+        .name("clients".to_owned())
+        .spawn(move || search.run(report, &stopped));
+    Some(stop)
 }

@@ -63,6 +63,7 @@ fn run_of(workload: &WorkloadPlan, started: Timestamp) -> WorkloadRun {
         adapter: workload.known.then(|| workload.name.clone()),
         notices: workload.notices.clone(),
         signals: workload.patterns.clone(),
+        is_heard: false,
         quantiles_option: workload
             .is_lacking_quantiles
             .then(|| "--quantiles".to_owned()),

@@ -6,6 +6,7 @@ use targets::Part;
 use workloads::Bin;
 
 use super::applications::Message;
+use super::clients::Client;
 use super::search::SearchEvent;
 
 /// What reaches the thread that makes a recording.
@@ -18,6 +19,8 @@ pub(super) enum Event {
     Search(SearchEvent),
     /// From the survey of the machine: who is to be followed.
     Follow(Vec<Part>),
+    /// From the search for clients: who asks the targets.
+    Clients(Vec<Client>),
     /// From the application of this number.
     Application(usize, Message),
     /// The user wants it to end.

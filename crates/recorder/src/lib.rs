@@ -8,6 +8,7 @@
 mod applications;
 mod attach;
 mod bounded_sender;
+mod clients;
 mod description;
 mod error;
 mod event;
@@ -33,4 +34,4 @@ pub use privacy::redact_again;
 pub use record::{Recorded, record};
 pub use run::WorkloadEnd;
 pub use sources::Application;
-pub use workload_plan::{Stdout, WorkloadOptions};
+pub use workload_plan::{Stderr, Stdout, WorkloadOptions};

@@ -168,7 +168,7 @@ fn typed(argv: &[OsString]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Stdout;
+    use crate::{Stderr, Stdout};
     use workloads::Adjust;
 
     fn planned(subject: Subject, folder: &Path) -> Result<Plan> {
@@ -193,6 +193,7 @@ mod tests {
             patterns: Vec::new(),
             quantiles: true,
             stdout: Stdout::ToStdout,
+            stderr: Stderr::Own,
         })
     }
 

@@ -29,13 +29,15 @@ impl Privacy {
     pub(super) fn meta(&self, mut meta: Meta) -> Meta {
         redact_again(&mut meta);
         for target in &mut meta.targets {
-            target.name = self.name(&target.name);
+            target.name = self.title(&target.name);
         }
         for sentence in meta.sentences_mut() {
             // The program's own words are no secret, even where a password is one of them.
             for part in sentence.parts_mut() {
                 match part {
                     Part::Own(_) => {}
+                    // A program is called what it is called, even where a user or a password is named after it.
+                    Part::Name { kind, name } if is_title(*kind) => *name = self.title(name),
                     Part::Name { name, .. } => *name = self.0.hide(name),
                     Part::Foreign { foreign } => *foreign = self.text(foreign),
                 }
@@ -74,24 +76,27 @@ impl Privacy {
     pub(super) fn entities(&self, events: &mut [EntityEvent]) {
         for event in events {
             let entity = &mut event.record.entity;
-            let is_title = matches!(
-                entity.kind,
-                EntityKind::Process | EntityKind::Thread | EntityKind::Pool | EntityKind::Waker
-            );
             if entity.kind == EntityKind::Series {
                 // Labels may hold whatever the program was told.
                 entity.name = self.0.hide(&entity.name);
                 entity.path = self.0.hide(&entity.path);
             }
-            // Nearly every name is one word, and costs nothing here.
-            if is_title && entity.name.contains([' ', '=', '@', ':']) {
-                entity.name = self.name(&entity.name);
+            if is_title(entity.kind) {
+                entity.name = self.title(&entity.name);
             }
         }
     }
 
     fn text(&self, text: &str) -> String {
         redact_text(&self.0.hide(text))
+    }
+
+    /// What a program or a thread calls itself: where that is one word, it was there before any secret.
+    fn title(&self, name: &str) -> String {
+        match name.contains([' ', '=', '@', ':']) {
+            true => self.name(name),
+            false => name.to_owned(),
+        }
     }
 
     /// The name of a process or thread: some show options in it, of which the kernel keeps 15 bytes.
@@ -107,6 +112,14 @@ impl Privacy {
             false => hidden,
         }
     }
+}
+
+/// Whether such an entity is called as a program calls itself.
+fn is_title(kind: EntityKind) -> bool {
+    matches!(
+        kind,
+        EntityKind::Process | EntityKind::Thread | EntityKind::Pool | EntityKind::Waker
+    )
 }
 
 /// Hides what an older version left in the command lines of a recording.

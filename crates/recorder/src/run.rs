@@ -48,13 +48,16 @@ pub(super) fn run(
         .map(|log| LatencyLogs::create(log, session.folder()));
     let log = log.transpose().inspect_err(|_| session.abandon())?;
     let output = Output::new(
-        plan.reader,
+        plan.heard,
         plan.stdout,
         session.observer.clone(),
         session.events().clone(),
     );
     let workload = Workload::start(&plan.argv, session.descriptors, output)
         .inspect_err(|_| session.abandon())?;
+    if let Some(described) = &mut session.meta.workload {
+        described.is_heard = workload.is_heard();
+    }
     kernel::give_up_all_but(Duty::Recording);
     let started = Instant::now();
     session.introduce(targets);
@@ -138,7 +141,7 @@ impl Running<'_> {
             Event::Application(number, message) => self.session.application(number, message),
             Event::Interrupt(interrupt) => self.workload.interrupt(interrupt),
             // Beside a workload nobody surveys the machine.
-            Event::Follow(_) => {}
+            Event::Follow(_) | Event::Clients(_) => {}
         }
     }
 
@@ -196,7 +199,9 @@ impl Running<'_> {
                     self.session.application(number, message);
                 }
                 // It ends already: a Ctrl-C that the workload was quicker to obey must not cut the recording off.
-                Ok(Event::Search(_) | Event::Interrupt(_) | Event::Follow(_)) => {}
+                Ok(
+                    Event::Search(_) | Event::Interrupt(_) | Event::Follow(_) | Event::Clients(_),
+                ) => {}
                 Err(_) => return,
             }
         }

@@ -19,6 +19,7 @@ use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
 
 use super::applications::{Application, Message, News, Owners};
 use super::bounded_sender::{BoundedSender, Load};
+use super::clients::Client;
 use super::description::description;
 use super::error::Result;
 use super::event::Event;
@@ -178,6 +179,23 @@ impl Session {
                 ..self.target(Role::Target, &part.name, found_by, &part.pids)
             };
             self.measure(part.pids, target);
+        }
+        self.save_meta();
+    }
+
+    /// Gives those who ask the targets their part.
+    pub(super) fn introduce_clients(&mut self, clients: Vec<Client>) {
+        for client in clients {
+            // Who has ended since asks no more.
+            let Some(name) = self.name_of(&[client.pid]) else {
+                continue;
+            };
+            let pids = vec![client.pid];
+            let generator = Target {
+                connections: client.connections,
+                ..self.target(Role::Generator, &name, client.found_by, &pids)
+            };
+            self.measure(pids, generator);
         }
         self.save_meta();
     }

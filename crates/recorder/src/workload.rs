@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kernel::{Child, Duty, Interrupt, Streams};
+use kernel::{Child, Duty, Interrupt, StdoutTo, Streams};
 use model::{ExitKind, Timestamp};
 use rustix::process::Rlimit;
-use workloads::{Bin, Ending, Listener, Reader, Stream};
+use workloads::{Bin, Ending, Listener, Stream, Unknown};
 
 use super::error::{Error, Result};
 use super::event::Event;
 use super::observer::{Observer, Progress, Taken};
-use super::workload_plan::Stdout;
+use super::workload_plan::{Heard, Stdout};
 
 /// After an interrupt the workload has this long before it is told more firmly.
 const GRACE: Duration = Duration::from_secs(5);
@@ -30,6 +30,7 @@ const SIGKILL: i32 = 9;
 pub(super) struct Workload {
     child: Child,
     name: String,
+    is_heard: bool,
     output: Output,
     pumps: Vec<JoinHandle<()>>,
     /// Signals still to be sent, the next one's time first.
@@ -39,18 +40,18 @@ pub(super) struct Workload {
 /// What the workload writes, on its way to the user.
 #[derive(Clone)]
 pub(super) struct Output {
-    /// Hears it, where an adapter or a pattern understands it, for as long as the run lasts.
+    /// Hears what is captured of it, for as long as the run lasts.
     tap: Arc<Mutex<Option<Listener>>>,
+    streams: Streams,
     stdout: Stdout,
     observer: Arc<dyn Observer>,
     events: Sender<Event>,
 }
 
 impl Workload {
-    /// Starts it. Its streams pass untouched: directly, or by way of a listener where an adapter
-    /// understands them. `descriptors` is the limit of open files that it gets.
+    /// Starts it. Its streams pass untouched: directly, or by way of a listener. `descriptors` is the limit of open files that it gets.
     pub(super) fn start(argv: &[OsString], descriptors: Rlimit, output: Output) -> Result<Self> {
-        let mut child = kernel::spawn(argv, output.streams(), descriptors)?;
+        let (mut child, is_heard) = spawn(argv, output.streams, descriptors)?;
         let mut pumps = Vec::new();
         let pipes: [(Stream, Option<Box<dyn Read + Send>>); 2] = [
             (
@@ -81,10 +82,16 @@ impl Workload {
         Ok(Self {
             child,
             name,
+            is_heard,
             output,
             pumps,
             escalation: None,
         })
+    }
+
+    /// Whether what it complains of on standard error is heard.
+    pub(super) fn is_heard(&self) -> bool {
+        self.is_heard
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -140,16 +147,37 @@ impl Workload {
     }
 }
 
+/// Starts the workload: whether its standard error is heard, too. Where descriptors are so few that there are none for a
+/// pipe, what only complaints are searched for in is left alone.
+fn spawn(argv: &[OsString], streams: Streams, descriptors: Rlimit) -> Result<(Child, bool)> {
+    let unheard = Streams {
+        captures_stderr: false,
+        ..streams
+    };
+    match kernel::spawn(argv, streams, descriptors) {
+        Err(_) if streams.captures_stderr && streams.stdout != StdoutTo::Captured => {
+            Ok((kernel::spawn(argv, unheard, descriptors)?, false))
+        }
+        spawned => Ok((spawned?, streams.captures_stderr)),
+    }
+}
+
 impl Output {
-    /// Output that goes to the observer, and is heard by `reader` where there is one.
+    /// Output that goes to the observer, and of which the listener hears what is to be `heard`.
     pub(super) fn new(
-        reader: Option<Box<dyn Reader>>,
+        heard: Heard,
         stdout: Stdout,
         observer: Arc<dyn Observer>,
         events: Sender<Event>,
     ) -> Self {
+        let streams = heard.streams(stdout);
+        let reader = match heard {
+            Heard::All(reader) => reader,
+            Heard::Errors | Heard::Nothing => Box::new(Unknown),
+        };
         Self {
-            tap: Arc::new(Mutex::new(reader.map(Listener::new))),
+            tap: Arc::new(Mutex::new(Some(Listener::new(reader)))),
+            streams,
             stdout,
             observer,
             events,
@@ -158,14 +186,6 @@ impl Output {
 
     fn tap(&self) -> MutexGuard<'_, Option<Listener>> {
         self.tap.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn streams(&self) -> Streams {
-        match (self.tap().is_some(), self.stdout) {
-            (true, _) => Streams::Captured,
-            (false, Stdout::ToStdout) => Streams::Inherited,
-            (false, Stdout::ToStderr) => Streams::OutputToError,
-        }
     }
 
     /// Where one of the workload's streams goes.
@@ -221,5 +241,24 @@ impl Output {
         self.observer.output(self.destination(Stream::Stdout), &out);
         self.observer.output(Stream::Stderr, &err);
         finished
+    }
+}
+
+impl Heard {
+    /// Which streams are captured for it.
+    fn streams(&self, stdout: Stdout) -> Streams {
+        let directly = match stdout {
+            Stdout::ToStdout => StdoutTo::Inherited,
+            Stdout::ToStderr => StdoutTo::Stderr,
+        };
+        let (stdout, captures_stderr) = match self {
+            Self::All(_) => (StdoutTo::Captured, true),
+            Self::Errors => (directly, true),
+            Self::Nothing => (directly, false),
+        };
+        Streams {
+            stdout,
+            captures_stderr,
+        }
     }
 }

@@ -27,6 +27,8 @@ pub struct WorkloadOptions {
     pub quantiles: bool,
     /// Where its standard output goes.
     pub stdout: Stdout,
+    /// What standard error is.
+    pub stderr: Stderr,
 }
 
 /// Where the workload's standard output goes.
@@ -36,6 +38,26 @@ pub enum Stdout {
     ToStdout,
     /// To standard error: something else was asked for on standard output.
     ToStderr,
+}
+
+/// What this program's standard error is, which the workload's goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stderr {
+    /// A terminal: a command that nobody understands may want to draw there, and keeps it.
+    Terminal,
+    /// The same as standard output, as behind `2>&1`: what is written to both keeps its order.
+    SameAsStdout,
+    /// A file or a pipe of its own.
+    Own,
+}
+
+/// What is heard of what it prints.
+pub(super) enum Heard {
+    /// Everything, by an adapter or a pattern that understands it.
+    All(Box<dyn Reader>),
+    /// Standard error, which is searched for complaints.
+    Errors,
+    Nothing,
 }
 
 /// The command as it will be run.
@@ -49,8 +71,7 @@ pub(super) struct WorkloadPlan {
     pub(super) notices: Vec<Sentence>,
     /// What one of the server's processes is called: `backend`.
     pub(super) unit: &'static str,
-    /// Understands the output, where an adapter or a pattern does.
-    pub(super) reader: Option<Box<dyn Reader>>,
+    pub(super) heard: Heard,
     /// The patterns of `--metric`, as typed.
     pub(super) patterns: Vec<String>,
     /// The log for quantiles that it will write into the recording's folder.
@@ -82,6 +103,13 @@ impl Recognised {
         };
         let plan = &mut recognised.plan;
         plan.stdout = options.stdout;
+        if let Heard::Errors = plan.heard {
+            match options.stderr {
+                Stderr::Terminal => plan.heard = Heard::Nothing,
+                Stderr::SameAsStdout => plan.stdout = Stdout::ToStderr,
+                Stderr::Own => {}
+            }
+        }
         if !options.quantiles {
             plan.is_lacking_quantiles = options.adjust == Adjust::Allowed
                 && matches!(recognised.offer, Some(LogOffer::Possible(_)));
@@ -127,7 +155,7 @@ impl Recognised {
             latency: prepared.latency,
             notices: prepared.notices,
             unit: prepared.serving_unit,
-            reader: Some(prepared.reader),
+            heard: Heard::All(prepared.reader),
             patterns: Vec::new(),
             log: None,
             is_lacking_quantiles: false,
@@ -149,7 +177,7 @@ impl Recognised {
             latency: Provenance::None,
             notices: Vec::new(),
             unit: "process",
-            reader: None,
+            heard: Heard::Errors,
             patterns: Vec::new(),
             log: None,
             is_lacking_quantiles: false,
@@ -171,8 +199,12 @@ impl WorkloadPlan {
             return self;
         }
         self.patterns = patterns.texts();
-        let attached = patterns.attach(&self.name, self.reader.take(), gives);
-        self.reader = Some(attached.reader);
+        let adapter = match self.heard {
+            Heard::All(reader) => Some(reader),
+            Heard::Errors | Heard::Nothing => None,
+        };
+        let attached = patterns.attach(&self.name, adapter, gives);
+        self.heard = Heard::All(attached.reader);
         self.notices.extend(attached.notices);
         if attached.latency {
             self.latency = Provenance::ToolMean;

@@ -67,6 +67,7 @@ Examples:
   stallscope record --target port:5432 --for 30s
   stallscope record --target unit:nginx --target dependency=port:6379 --for 5m
 
+Programs on this machine that are connected to the target make its load; --target generator=... names others.
 Without --target Stallscope records the whole machine: who waits, for what, and who makes them wait.";
 
 #[derive(Args, Debug)]

@@ -1,7 +1,6 @@
-//! The connections that some processes have made.
+//! The connections that some processes have made, or that they have accepted.
 //!
-//! Connections that they accepted are left out: a client of a load generator does not serve it. So are unix
-//! sockets without a name at either end (socketpairs), and unix sockets that are a standard stream (a log
+//! The two are kept apart: a client of a load generator does not serve it. Left out are unix sockets without a name at either end (socketpairs), and unix sockets that are a standard stream (a log
 //! daemon behind stdout): those were not connected to a server.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -23,12 +22,19 @@ pub enum Transport {
     Unix,
 }
 
-/// One connection, from the end that made it.
+/// Which end of their connections processes hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    Made,
+    Accepted,
+}
+
+/// One connection, from the end that the given processes hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Connection {
     /// The end that the given processes hold.
     pub local: Endpoint,
-    /// The end that they connected to.
+    /// The end that they connected to; of an accepted one the client's.
     pub peer: Endpoint,
     /// The inode of the local end.
     pub inode: u64,
@@ -41,7 +47,7 @@ pub struct Connection {
     pub(super) namespace: usize,
 }
 
-/// The connections made by a set of processes, with the tables they were found in: both ends of a connection
+/// The connections made or accepted by a set of processes, with the tables they were found in: both ends of a connection
 /// must be from the same moment.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
@@ -55,6 +61,15 @@ pub struct Connections {
 
 /// The stream connections that these processes have made and hold open, or are making now.
 pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
+    held_by(proc, pids, Side::Made)
+}
+
+/// The stream connections that these processes have accepted and hold open.
+pub(super) fn accepted_by(proc: &Path, pids: &[u32]) -> Connections {
+    held_by(proc, pids, Side::Accepted)
+}
+
+fn held_by(proc: &Path, pids: &[u32], side: Side) -> Connections {
     let mut found = Connections::default();
     let mut held = Held::default();
     let mut by_namespace: BTreeMap<Option<PathBuf>, (Vec<u32>, HashSet<u64>)> = BTreeMap::new();
@@ -87,15 +102,17 @@ pub fn connections_of(proc: &Path, pids: &[u32]) -> Connections {
         let Some(&first) = pids.first() else { continue };
         let namespace = namespace(proc, link.as_deref(), first);
         let index = found.namespaces.len();
-        let mut list = tcp_connections(&namespace, &inodes, index);
+        let mut list = tcp_connections(&namespace, &inodes, index, side);
         if list.is_empty() {
             // The connections may be shorter than a look: those that are held now may be in the tables.
-            list = tcp_connections(&namespace, &socket_inodes(proc, &pids), index);
+            list = tcp_connections(&namespace, &socket_inodes(proc, &pids), index, side);
         }
         found.list.extend(list);
         found.namespaces.push((link, namespace));
     }
-    found.list.extend(unix_connections(&found.unix, &held));
+    found
+        .list
+        .extend(unix_connections(&found.unix, &held, side));
     found
 }
 
@@ -106,16 +123,21 @@ pub fn socket_inodes(proc: &Path, pids: &[u32]) -> HashSet<u64> {
     held.flat_map(|held| held.sockets).collect()
 }
 
-fn tcp_connections(namespace: &Namespace, inodes: &HashSet<u64>, index: usize) -> Vec<Connection> {
+fn tcp_connections(
+    namespace: &Namespace,
+    inodes: &HashSet<u64>,
+    index: usize,
+    side: Side,
+) -> Vec<Connection> {
     let listening: HashSet<SocketAddr> = namespace.listening();
-    let made = namespace.sockets.iter().filter(|socket| {
+    let held = namespace.sockets.iter().filter(|socket| {
         matches!(
             socket.state,
             TcpState::Established | TcpState::SynSent | TcpState::CloseWait
         ) && inodes.contains(&socket.inode)
-            && !listens_at(&listening, socket.local)
+            && listens_at(&listening, socket.local) == (side == Side::Accepted)
     });
-    made.map(|socket| Connection {
+    held.map(|socket| Connection {
         local: Endpoint::Inet(socket.local),
         peer: Endpoint::Inet(socket.peer),
         inode: socket.inode,
@@ -126,23 +148,25 @@ fn tcp_connections(namespace: &Namespace, inodes: &HashSet<u64>, index: usize) -
     .collect()
 }
 
-pub(super) fn unix_connections(table: &UnixTable, held: &Held) -> Vec<Connection> {
+pub(super) fn unix_connections(table: &UnixTable, held: &Held, side: Side) -> Vec<Connection> {
     let inodes: BTreeSet<u64> = held.sockets.difference(&held.standard).copied().collect();
     inodes
         .iter()
-        .filter_map(|&inode| unix_connection(table, table.get(inode)?))
+        .filter_map(|&inode| unix_connection(table, table.get(inode)?, side))
         .collect()
 }
 
-fn unix_connection(table: &UnixTable, socket: &UnixSocket) -> Option<Connection> {
+fn unix_connection(table: &UnixTable, socket: &UnixSocket, side: Side) -> Option<Connection> {
     let accepted = socket
         .name
         .as_ref()
         .is_some_and(|name| table.listens_at(name));
-    if !socket.stream || !socket.connected || accepted {
+    if !socket.stream || !socket.connected || accepted != (side == Side::Accepted) {
         return None;
     }
     let peer = match socket.peer {
+        // Clients' ends have no names as a rule.
+        _ if accepted => None,
         Some(0) => table.awaited_by(socket.inode).map(str::to_owned),
         Some(peer) => match table.get(peer) {
             // An accepted socket has a name: this pair was made by socketpair(2).

@@ -37,7 +37,7 @@ pub use guess::{OwnerGuess, guess_by_owner};
 pub use inet::{TcpSocket, TcpState, parse_proc_net_tcp};
 pub use listeners::{Listener, listeners, listening_here};
 pub use resolve::resolve;
-pub use servers::{Guess, Hidden, Served, Servers, listening_at, servers_of};
+pub use servers::{Guess, Hidden, Served, Servers, clients_of, listening_at, servers_of};
 pub use spec::{NamedTarget, TargetSpec};
 pub use survey::{Look, Part};
 pub use unix::{UnixSocket, parse_proc_net_unix, parse_unix_diag};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use model::Sentence;
 
-use super::connections::Connections;
+use super::connections::{Connection, Connections, accepted_by};
 use super::endpoint::Endpoint;
 use super::far_ends::{FarEnd, Search};
 use super::inet::{Namespace, namespace, namespace_link};
@@ -66,24 +66,21 @@ pub struct Servers {
 ///
 /// If several processes hold a socket (inherited by fork), all are named.
 pub fn servers_of(proc: &Path, connections: &Connections, exclude: &HashSet<u32>) -> Servers {
-    let mut search = Search::new(proc, connections);
-    let ends: Vec<FarEnd> = connections
-        .list
-        .iter()
-        .map(|made| search.far_end(made))
-        .collect();
-    let wanted = ends.iter().filter_map(FarEnd::inode).collect();
-    let owners = Owners::find(proc, &wanted);
-    let mut tally = Tally::default();
-    for (made, end) in connections.list.iter().zip(ends) {
-        tally.add(&made.peer, end, &owners, exclude);
-    }
+    let tally = Tally::of(proc, connections, |made| &made.peer, exclude);
     let mut servers = tally.into_servers();
     if servers.served.is_empty() && !servers.pending.is_empty() {
         let namespaces = connections.namespaces.iter().map(|(_, it)| it);
         servers.listening = listening(proc, namespaces, &servers.pending, exclude);
     }
     servers
+}
+
+/// Finds the processes on this machine that hold the other ends of the connections which `pids` have accepted, the one
+/// with most of them first; never one in `exclude`. `Served::endpoint` is what they are connected to.
+pub fn clients_of(proc: &Path, pids: &[u32], exclude: &HashSet<u32>) -> Vec<Served> {
+    let accepted = accepted_by(proc, pids);
+    let tally = Tally::of(proc, &accepted, |accepted| &accepted.local, exclude);
+    tally.into_servers().served
 }
 
 /// The processes that listen, in the network namespaces of these processes, at addresses that they connected
@@ -148,6 +145,25 @@ struct Tally {
 }
 
 impl Tally {
+    /// Of the other ends of connections, under the name of the end that a client connects to.
+    fn of(
+        proc: &Path,
+        connections: &Connections,
+        service: impl Fn(&Connection) -> &Endpoint,
+        exclude: &HashSet<u32>,
+    ) -> Self {
+        let mut search = Search::new(proc, connections);
+        let list = connections.list.iter();
+        let ends: Vec<FarEnd> = list.map(|it| search.far_end(it)).collect();
+        let wanted = ends.iter().filter_map(FarEnd::inode).collect();
+        let owners = Owners::find(proc, &wanted);
+        let mut tally = Self::default();
+        for (connection, end) in connections.list.iter().zip(ends) {
+            tally.add(service(connection), end, &owners, exclude);
+        }
+        tally
+    }
+
     fn add(&mut self, peer: &Endpoint, end: FarEnd, owners: &Owners, exclude: &HashSet<u32>) {
         match end {
             FarEnd::Unknown => self.unfollowed += 1,

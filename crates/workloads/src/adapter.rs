@@ -112,6 +112,24 @@ pub trait Reader: Send {
     fn finish(self: Box<Self>, exit: ExitKind, ended: Timestamp) -> Ending;
 }
 
+/// Reads what a command prints that nobody understands: it hides nothing, and learns nothing from it. Complaints are
+/// the listener's.
+pub struct Unknown;
+
+impl Reader for Unknown {
+    fn line(&mut self, _: Stream, _: &[u8], _: Timestamp, _: &mut Vec<Bin>) -> bool {
+        true
+    }
+
+    fn may_hide(&self, _: Stream, _: &[u8]) -> bool {
+        false
+    }
+
+    fn finish(self: Box<Self>, _: ExitKind, _: Timestamp) -> Ending {
+        Ending::default()
+    }
+}
+
 /// What is known when a run is over.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Ending {

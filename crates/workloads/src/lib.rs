@@ -2,7 +2,7 @@
 //!
 //! An adapter is one file and one line in `all()`. It sees bytes and times, nothing else: it starts no
 //! process, opens no file, and knows neither sensors nor recordings. A command that no adapter knows
-//! runs untouched.
+//! runs as typed.
 #![warn(missing_docs)]
 
 mod adapter;
@@ -17,7 +17,9 @@ mod quote;
 mod redact;
 mod wrapper;
 
-pub use adapter::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, SIGNAL, Stream};
+pub use adapter::{
+    Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, SIGNAL, Stream, Unknown,
+};
 pub use listener::Listener;
 pub use log::{LATENCY_SAMPLE, LatencyLog, LogOffer, Logged};
 pub use pattern::{Attached, Patterns, Rule};

@@ -7,11 +7,12 @@ mod console;
 mod finish;
 mod live_verdict;
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
-use recorder::{Application, Options, Plan, Recorded, Stdout, Subject, WorkloadOptions};
+use recorder::{Application, Options, Plan, Recorded, Stderr, Stdout, Subject, WorkloadOptions};
 use workloads::Adjust;
 
 use self::console::Console;
@@ -88,6 +89,18 @@ fn workload(arguments: &Run) -> WorkloadOptions {
             true => Stdout::ToStderr,
             false => Stdout::ToStdout,
         },
+        stderr: stderr(),
+    }
+}
+
+/// What our own standard error is.
+fn stderr() -> Stderr {
+    if std::io::stderr().is_terminal() {
+        Stderr::Terminal
+    } else if outputs::one_place() {
+        Stderr::SameAsStdout
+    } else {
+        Stderr::Own
     }
 }
 

@@ -121,7 +121,7 @@ impl Screen {
 }
 
 /// Whether standard output and standard error are one file, as behind `2>&1`.
-fn one_place() -> bool {
+pub(crate) fn one_place() -> bool {
     let place = |about: rustix::fs::Stat| (about.st_dev, about.st_ino);
     let out = rustix::fs::fstat(std::io::stdout()).map(place);
     out.is_ok() && out == rustix::fs::fstat(std::io::stderr()).map(place)

@@ -21,7 +21,7 @@ use model::{DoctorReport, Report};
 pub(crate) use csv::write as write_csv;
 pub(crate) use dictionary::section as dictionary;
 pub(crate) use json::{JsonFile, harmless as harmless_json, text as json_text, word as json_word};
-pub(crate) use live::{Live, Screen};
+pub(crate) use live::{Live, Screen, one_place};
 pub(crate) use parquet::write as write_parquet;
 pub(crate) use terminal::Detail;
 

@@ -117,6 +117,28 @@ fn latency_alone_is_a_signal_and_can_be_a_bar() {
 }
 
 #[test]
+fn what_a_command_that_nobody_understands_complains_of_is_heard() {
+    let place = Place::new();
+    place.script(
+        "load.sh",
+        "for i in 1 2 3; do echo 'ERROR 1040: Too many connections' >&2; sleep 0.5; done",
+    );
+    let ended = place.run(&[
+        "run",
+        "--json",
+        JSON,
+        "--target",
+        "pid:1",
+        "--",
+        "./load.sh",
+    ]);
+    ended
+        .status(0)
+        .says("takes no more connections: clients were turned away 3 times");
+    assert!(workload(&place).is_heard);
+}
+
+#[test]
 fn what_any_command_complains_of_is_kept_by_kind() {
     let place = Place::new();
     place.script(

@@ -52,6 +52,10 @@ fn record_attaches_to_what_already_runs() {
     let target = target.expect("there is a target");
     assert_eq!(target.found_by, named);
     assert!(target.cpu_ns > 0, "it served meanwhile");
+    // Who asks it was found by the connections.
+    let generator = report.subjects.iter().find(|it| it.role == Role::Generator);
+    let generator = generator.expect("pgbench asks it");
+    assert_eq!(generator.entity.name, "pgbench");
     // Of a load that is none of ours nobody but the kernel tells.
     let kernels = |signal: &model::Signal| signal.provenance == model::Provenance::Kernel;
     assert!(report.signals.iter().all(kernels));

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::inet::{Namespace, TcpState};
 use super::super::{
-    Connection, Connections, Endpoint, Error, Served, Servers, TargetSpec, Transport,
+    Connection, Connections, Endpoint, Error, Served, Servers, TargetSpec, Transport, clients_of,
     connections_of, guess_by_owner, resolve, servers_of, start_ticks,
 };
 
@@ -65,6 +65,29 @@ fn served_by(made: &Connections) -> Vec<(u32, usize)> {
         .iter()
         .map(|served| (served.pid, served.connections))
         .collect()
+}
+
+#[test]
+fn who_made_an_accepted_connection_is_a_client() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let (tcp, address) = listen("127.0.0.1:0");
+    let unix = UnixListener::bind(&path).unwrap();
+    // The client's ends are in a child each, ours are those that were accepted.
+    let by_tcp = Holder::of(TcpStream::connect(address).unwrap());
+    let by_unix = Holder::of(UnixStream::connect(&path).unwrap());
+    let _accepted = (tcp.accept().unwrap(), unix.accept().unwrap());
+    let own = std::process::id();
+    let found = clients_of(Path::new(PROC), &[own], &HashSet::from([own]));
+    let of = |holder: &Holder| {
+        let client = found.iter().find(|it| it.pid == holder.0.id());
+        client.map(|it| (it.endpoint.to_string(), it.connections))
+    };
+    assert_eq!(of(&by_tcp), Some((format!("port {}", address.port()), 1)));
+    // A socket that is a standard stream is none that was connected for requests, at the end that is asked about.
+    let named = format!("unix socket {}", path.display());
+    assert_eq!(of(&by_unix), Some((named, 1)));
 }
 
 fn listen(address: &str) -> (TcpListener, SocketAddr) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use super::super::connections::{connections_of, unix_connections};
+use super::super::connections::{Side, connections_of, unix_connections};
 use super::super::owners::Held;
 use super::super::unix::{UnixSocket, UnixTable};
 use super::super::{Endpoint, Guess, Servers, servers_of};
@@ -193,12 +193,18 @@ fn unix_sockets_that_were_not_connected_are_left_out() {
         standard: [40].into(),
     };
     let peer = Endpoint::Unix("/run/x".to_owned());
-    let made = unix_connections(&table, &held);
+    let made = unix_connections(&table, &held, Side::Made);
     let found: Vec<_> = made
         .iter()
         .map(|made| (made.inode, made.peer_inode, &made.peer))
         .collect();
     assert_eq!(found, [(10, Some(11), &peer), (30, Some(0), &peer)]);
+    let accepted = unix_connections(&table, &held, Side::Accepted);
+    let found: Vec<_> = accepted
+        .iter()
+        .map(|accepted| (accepted.inode, accepted.peer_inode, &accepted.local))
+        .collect();
+    assert_eq!(found, [(11, Some(10), &peer)]);
 }
 
 #[test]

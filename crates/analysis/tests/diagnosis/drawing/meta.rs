@@ -75,6 +75,7 @@ fn workload(drawing: &Drawing, window: Window) -> WorkloadRun {
         },
         notices: Vec::new(),
         signals: Vec::new(),
+        is_heard: false,
         quantiles_option: None,
         load: Load {
             clients: Some(drawing.clients() as u32),

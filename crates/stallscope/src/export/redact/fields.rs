@@ -121,7 +121,7 @@ const FIELDS: &[(&str, How, &str)] = &[
     ("workload", Withheld, "signals"),
     ("workload", OptionName, "quantiles_option"),
     ("workload", Closed, "latency"),
-    ("workload", Number, "started"),
+    ("workload", Number, "is_heard started"),
     ("workload.load", Number, "clients threads rate"),
     ("workload.load", OneOf(&["tps"]), "rate_unit"),
     ("workload.load", OptionName, "clients_option rate_option"),

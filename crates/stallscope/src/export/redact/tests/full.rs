@@ -242,6 +242,7 @@ fn workload() -> WorkloadRun {
         adapter: Some("pgbench".to_owned()),
         notices: vec!["pgbench: added -P 1".into()],
         signals: vec!["latency:us=([0-9]+)".to_owned()],
+        is_heard: true,
         quantiles_option: Some("--quantiles".to_owned()),
         load: Load {
             clients: Some(8),

@@ -1,0 +1,94 @@
+//! Who asks the targets of a recording that starts no workload: the processes on this machine at the other ends of the
+//! connections that the targets accepted. They make the load, and are no neighbours.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use model::Sentence;
+use targets::{clients_of, program_root, socket_inodes, tree_of};
+
+/// Between looks at first, and later.
+const SOON: Duration = Duration::from_millis(250);
+const LATER: Duration = Duration::from_secs(5);
+/// Looks at first.
+const FIRST: u32 = 4;
+/// Looks take at most one part in so many of the time.
+const SHARE: u32 = 400;
+/// Programs that are followed as clients.
+const MOST: usize = 8;
+
+/// A program that asks a target.
+pub(super) struct Client {
+    /// Its topmost process.
+    pub(super) pid: u32,
+    /// What it is connected to: `port 5432`.
+    pub(super) found_by: Sentence,
+    /// How many of its connections were found.
+    pub(super) connections: u32,
+}
+
+/// Looks for clients.
+pub(super) struct ClientSearch {
+    pub(super) proc: PathBuf,
+    /// Our own process, as `proc` shows it.
+    pub(super) own: Option<u32>,
+    /// The targets' processes, as they were named.
+    pub(super) targets: Vec<u32>,
+}
+
+impl ClientSearch {
+    /// Reports each client once, until `stop` is closed, nobody listens, or no more are followed.
+    pub(super) fn run(self, report: impl Fn(Vec<Client>) -> bool, stop: &Receiver<()>) {
+        let mut known = HashSet::new();
+        let mut sockets = HashSet::new();
+        let mut looks = 0;
+        let mut wait = Duration::ZERO;
+        while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+            let began = Instant::now();
+            let tree = self.tree();
+            // The same sockets lead to the same clients.
+            let now = socket_inodes(&self.proc, &tree);
+            if now != sockets {
+                let found = self.look(&tree, &mut known);
+                if !found.is_empty() && !report(found) || known.len() >= MOST {
+                    return;
+                }
+                sockets = now;
+            }
+            looks += 1;
+            let usual = if looks < FIRST { SOON } else { LATER };
+            wait = usual.max(began.elapsed() * SHARE);
+        }
+    }
+
+    /// The targets with all that they started.
+    fn tree(&self) -> Vec<u32> {
+        let trees = self.targets.iter().map(|pid| tree_of(&self.proc, *pid));
+        let all: HashSet<u32> = trees.flatten().collect();
+        all.into_iter().collect()
+    }
+
+    /// Clients that are not known, as far as they are followed.
+    fn look(&self, tree: &[u32], known: &mut HashSet<u32>) -> Vec<Client> {
+        let exclude = tree.iter().copied().chain(self.own).collect();
+        let mut found: Vec<Client> = Vec::new();
+        for served in clients_of(&self.proc, tree, &exclude) {
+            let Some(pid) = program_root(&self.proc, served.pid) else {
+                continue;
+            };
+            let connections = served.connections as u32;
+            match found.iter_mut().find(|it| it.pid == pid) {
+                Some(client) => client.connections += connections,
+                None if known.len() < MOST && known.insert(pid) => found.push(Client {
+                    pid,
+                    found_by: served.endpoint,
+                    connections,
+                }),
+                None => {}
+            }
+        }
+        found
+    }
+}
