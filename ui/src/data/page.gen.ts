@@ -1382,6 +1382,11 @@ export interface WorkloadRun {
    * The command line as it was executed, secrets replaced.
    */
   command: string[];
+  /**
+   * Whether its standard error, or all that it printed, was searched for complaints. Recordings of before do not
+   * say so of commands that had an adapter or a pattern, and whose output was.
+   */
+  is_heard?: boolean;
   latency: Provenance;
   load: Load;
   /**
