@@ -2,7 +2,7 @@
 
 use model::{Role, Timeline, Window};
 
-use super::{CALLED, LEAST_TIMED, RequestTimes, SERVED, are_told};
+use super::{CALLED, LEAST_TIMED, RequestTimes, SERVED, are_told, connections};
 use crate::number_format::duration;
 
 /// Requests of both ends are the same if no more of them are seen at one end only.
@@ -43,13 +43,28 @@ pub(crate) fn nearest_end(timeline: &Timeline) -> Option<End> {
     if !are_told(timeline) {
         return None;
     }
-    let [served, called] =
-        [End::Target, End::Generator].map(|end| end.over(timeline, timeline.window));
+    let window = with_generator(timeline);
+    let [served, called] = [End::Target, End::Generator].map(|end| end.over(timeline, window));
     let same = served.zip(called).is_some_and(|(served, called)| {
         (served.requests - called.requests).abs() <= APART * called.requests
             && called.timed >= LEAST_TIMED
     });
     Some(if same { End::Generator } else { End::Target })
+}
+
+/// The recording from where the generator's requests are counted: that of a running load is found while it is recorded.
+fn with_generator(timeline: &Timeline) -> Window {
+    let connections = connections(timeline, CALLED, Role::Generator);
+    let first = |id| {
+        let series = timeline.series(CALLED, id, "requests")?;
+        series.values().next().map(|(time, _)| time)
+    };
+    let since = connections.into_iter().filter_map(first).min();
+    let whole = timeline.window;
+    Window {
+        start: since.unwrap_or(whole.start).clamp(whole.start, whole.end),
+        ..whole
+    }
 }
 
 /// The same requests at both ends: what each took, and how long the generator waited for a CPU for each,
