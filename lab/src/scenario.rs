@@ -78,6 +78,9 @@ pub enum Set {
     /// Other mechanisms again, written by somebody who had not read the engine.
     #[value(name = "strangers-3")]
     Strangers3,
+    /// Causes that come in by another door, written by somebody else who had not read the engine.
+    #[value(name = "strangers-4")]
+    Strangers4,
 }
 
 /// What a scenario is there for.

@@ -26,6 +26,7 @@ mod step_change;
 mod strangers;
 mod strangers_2;
 mod strangers_3;
+mod strangers_4;
 
 pub use held_out::{missing, nginx, redis};
 
@@ -62,6 +63,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers::scenarios());
     all.extend(strangers_2::scenarios());
     all.extend(strangers_3::scenarios());
+    all.extend(strangers_4::scenarios());
     all
 }
 

@@ -29,6 +29,8 @@ pub enum Limit {
     CpuShares(u32),
     /// Reads per second from a device (`254:0`).
     ReadsPerSecond(String, u32),
+    /// Bytes read per second from a device.
+    BytesReadPerSecond(String, u32),
     /// Memory with page cache, bytes.
     Memory(u64),
 }
@@ -38,7 +40,7 @@ impl Limit {
     fn controller(&self) -> &'static str {
         match self {
             Limit::CpuQuota(_) | Limit::CpuShares(_) => "cpu",
-            Limit::ReadsPerSecond(..) => "blkio",
+            Limit::ReadsPerSecond(..) | Limit::BytesReadPerSecond(..) => "blkio",
             Limit::Memory(_) => "memory",
         }
     }
@@ -54,6 +56,10 @@ impl Limit {
             Limit::ReadsPerSecond(device, reads) => (
                 "blkio.throttle.read_iops_device",
                 format!("{device} {reads}"),
+            ),
+            Limit::BytesReadPerSecond(device, bytes) => (
+                "blkio.throttle.read_bps_device",
+                format!("{device} {bytes}"),
             ),
             Limit::Memory(bytes) => ("memory.limit_in_bytes", bytes.to_string()),
         }
@@ -71,6 +77,9 @@ impl Limit {
                 ("cpu.weight", weight.to_string())
             }
             Limit::ReadsPerSecond(device, reads) => ("io.max", format!("{device} riops={reads}")),
+            Limit::BytesReadPerSecond(device, bytes) => {
+                ("io.max", format!("{device} rbps={bytes}"))
+            }
             Limit::Memory(bytes) => ("memory.max", bytes.to_string()),
         }
     }
@@ -236,5 +245,7 @@ mod tests {
         assert_eq!(said(Limit::CpuShares(2)), pair("2", "1"));
         let reads = Limit::ReadsPerSecond("254:0".to_owned(), 300);
         assert_eq!(said(reads), pair("254:0 300", "254:0 riops=300"));
+        let bytes = Limit::BytesReadPerSecond("254:0".to_owned(), 4096);
+        assert_eq!(said(bytes), pair("254:0 4096", "254:0 rbps=4096"));
     }
 }

@@ -22,6 +22,7 @@ pub const NODE: Needed = ("node", "nodejs");
 pub const JAVA: Needed = ("javac", "openjdk-17-jdk-headless");
 pub const GO: Needed = ("go", "golang-go");
 pub const CC: Needed = ("cc", "build-essential");
+pub const OPENSSL: Needed = ("openssl", "openssl");
 pub const AB: Needed = ("ab", "apache2-utils");
 pub const WRK: Needed = ("wrk", "wrk");
 pub const HEY: Needed = ("hey", "hey");

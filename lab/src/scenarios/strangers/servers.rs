@@ -66,14 +66,20 @@ pub fn haproxy(stage: &mut Stage) -> Result<(u32, String)> {
     start(stage, haproxy, port)
 }
 
-/// PgBouncer before the started PostgreSQL, with so many connections to it.
+/// PgBouncer before the started PostgreSQL, with so many connections to it, each of which a client has for a
+/// transaction.
 pub fn pgbouncer(stage: &mut Stage, pool: u32) -> Result<(u32, String)> {
+    pgbouncer_in_mode(stage, "transaction", pool)
+}
+
+/// The same, where a client has a connection for as long as this mode says.
+pub fn pgbouncer_in_mode(stage: &mut Stage, mode: &str, pool: u32) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
     let (upstream, user) = (stage.started()?.port(), stage.started()?.user().to_owned());
     let configuration = format!(
         "[databases]\nbench = host=127.0.0.1 port={upstream} user={user}\n[pgbouncer]\n\
          listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n\
-         pool_mode = transaction\ndefault_pool_size = {pool}\nmax_client_conn = 200\n\
+         pool_mode = {mode}\ndefault_pool_size = {pool}\nmax_client_conn = 200\n\
          log_connections = 0\nlog_disconnections = 0\nlog_stats = 0\n"
     );
     let file = stage.script("pgbouncer.ini", &configuration)?;

@@ -108,19 +108,7 @@ fn reads_limited(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = crate::scenarios::missing(&MARIADB, MARIADB_PACKAGES) {
         return Ok(SetUp::NotHere(why));
     }
-    // It reads past the page cache, and writes nothing that waits.
-    let settings = [BUFFER_POOL, "--innodb-flush-method=O_DIRECT"];
-    let settings = [&settings[..], &["--innodb-flush-log-at-trx-commit=0"]].concat();
-    let (pid, port) = mariadb_server(stage, &settings, None)?;
-    let rows = |threads, verb| {
-        let mut words = sysbench("oltp_point_select", &port, threads, verb);
-        words.push("--table-size=200000".to_owned());
-        words.push("--rand-type=uniform".to_owned());
-        words
-    };
-    let mut prepare = Command::new("sysbench");
-    prepare.args(rows("1", "prepare"));
-    stage.step(prepare)?;
+    let (pid, port) = large_table(stage)?;
     if cause == Cause::Made {
         let device = device_of(stage.folder());
         let limit = device.map(|device| Limit::ReadsPerSecond(device, READS));
@@ -129,7 +117,27 @@ fn reads_limited(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
             Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
         };
     }
-    Ok(SetUp::Ready(sysbench_load(stage, rows("8", "run"))))
+    Ok(SetUp::Ready(sysbench_load(stage, rows(&port, "8", "run"))))
+}
+
+/// MariaDB with 50 MB of rows, of which it keeps 8 MB; its process and its port.
+pub fn large_table(stage: &mut Stage) -> Result<(u32, String)> {
+    // It reads past the page cache, and writes nothing that waits.
+    let settings = [BUFFER_POOL, "--innodb-flush-method=O_DIRECT"];
+    let settings = [&settings[..], &["--innodb-flush-log-at-trx-commit=0"]].concat();
+    let (pid, port) = mariadb_server(stage, &settings, None)?;
+    let mut prepare = Command::new("sysbench");
+    prepare.args(rows(&port, "1", "prepare"));
+    stage.step(prepare)?;
+    Ok((pid, port))
+}
+
+/// The words of a sysbench test on that table.
+pub fn rows(port: &str, threads: &str, verb: &str) -> Vec<String> {
+    let mut words = sysbench("oltp_point_select", port, threads, verb);
+    words.push("--table-size=200000".to_owned());
+    words.push("--rand-type=uniform".to_owned());
+    words
 }
 
 fn keys_of_another(stage: &mut Stage, cause: Cause) -> Result<SetUp> {

@@ -5,10 +5,10 @@
 //!
 //! Nobody who writes one looks at what the diagnosis says of it first.
 
-mod databases;
+pub(super) mod databases;
 mod decoys;
 mod runtimes;
-mod servers;
+pub(super) mod servers;
 mod two;
 mod unnamed;
 mod web;

@@ -1,0 +1,54 @@
+"""A web server that keeps something in a file of its own for each request, notes that in an index, and
+removes the file again. A file that cannot be made is tried for again some times; the answer is the same."""
+
+import os
+import socket
+import sys
+import tempfile
+import threading
+import time
+
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
+TRIES = 3
+PAUSE_S = 0.02
+
+port, folder = int(sys.argv[1]), sys.argv[2]
+index = os.open(os.path.join(folder, "index"), os.O_WRONLY | os.O_CREAT, 0o644)
+
+
+def receive(connection):
+    """Reads up to the end of a head; False when the other side has closed, in whatever way."""
+    read = b""
+    try:
+        while not read.endswith(b"\r\n\r\n"):
+            more = connection.recv(4096)
+            if not more:
+                return False
+            read += more
+    except ConnectionError:
+        return False
+    return True
+
+
+def keep():
+    for _ in range(TRIES):
+        try:
+            with tempfile.NamedTemporaryFile(dir=folder) as file:
+                file.write(b"x" * 1000)
+            os.pwrite(index, b"kept\n", 0)
+            return
+        except OSError:
+            time.sleep(PAUSE_S)
+
+
+def answer(connection):
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    while receive(connection):
+        keep()
+        connection.sendall(REPLY)
+
+
+listener = socket.create_server(("127.0.0.1", port), backlog=128)
+while True:
+    connection, _ = listener.accept()
+    threading.Thread(target=answer, args=(connection,), daemon=True).start()

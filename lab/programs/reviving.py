@@ -1,0 +1,60 @@
+"""A web server of one worker process, which the first process starts again whenever it has ended. A worker
+loads for a while before it serves, with a thread for each connection. It may keep some memory with each
+request, as one does whose cache nobody empties."""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
+LOAD_S = 0.5
+PIECE = 256 << 10
+# From <linux/prctl.h>.
+PR_SET_PDEATHSIG = 1
+
+port, keeps = int(sys.argv[1]), sys.argv[2] == "keeps"
+kept = []
+
+
+def receive(connection):
+    """Reads up to the end of a head; False when the other side has closed, in whatever way."""
+    read = b""
+    try:
+        while not read.endswith(b"\r\n\r\n"):
+            more = connection.recv(4096)
+            if not more:
+                return False
+            read += more
+    except ConnectionError:
+        return False
+    return True
+
+
+def answer(connection):
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    while receive(connection):
+        piece = b"x" * PIECE
+        if keeps:
+            kept.append(piece)
+        connection.sendall(REPLY)
+
+
+def work(listener):
+    # Nobody else would end it.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    time.sleep(LOAD_S)
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=answer, args=(connection,), daemon=True).start()
+
+
+listener = socket.create_server(("127.0.0.1", port), backlog=128)
+while True:
+    worker = os.fork()
+    if worker == 0:
+        work(listener)
+    os.waitpid(worker, 0)
