@@ -1,6 +1,6 @@
 """A web server of one worker process, which the first process starts again whenever it has ended. A worker
-loads for a while before it serves, with a thread for each connection. It may keep some memory with each
-request, as one does whose cache nobody empties."""
+loads for a while before it serves, with a thread for each connection, and a request waits for a
+millisecond. The worker may keep some memory with each, as one does whose cache nobody empties."""
 
 import ctypes
 import os
@@ -12,6 +12,7 @@ import time
 
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 LOAD_S = 0.5
+WAIT_S = 0.001
 PIECE = 256 << 10
 # From <linux/prctl.h>.
 PR_SET_PDEATHSIG = 1
@@ -40,6 +41,7 @@ def answer(connection):
         piece = b"x" * PIECE
         if keeps:
             kept.append(piece)
+        time.sleep(WAIT_S)
         connection.sendall(REPLY)
 
 

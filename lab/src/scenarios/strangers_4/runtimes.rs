@@ -140,6 +140,10 @@ fn killed_worker(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         Ok(group) => stage.cast.insert(Who::LimitedGroup, group.path),
         Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
     };
+    // The first worker has loaded by then.
+    let address = here(&port);
+    let warm_up = ["load", &address, "--http", "/", "--connections", "1"];
+    stage.step(stage.own(&[&warm_up[..], &["--seconds", "1"]].concat())?)?;
     wrk(stage, &port, 4).ready()
 }
 

@@ -10,8 +10,8 @@ use crate::stage::{Limit, Stage};
 
 /// What the service reads from, past the page cache.
 const FILE: usize = 64 << 20;
-/// Blocks of a request.
-const READS: &str = "64";
+/// Blocks of a request: with so few clients, half of what the disk can do.
+const READS: &str = "48";
 /// More rounds than any run is long.
 const ROUNDS: usize = 1000;
 /// Against the 1024 of the session in which server and load run: nearly all, on any number of CPUs.
@@ -31,7 +31,7 @@ pub fn scenarios() -> Vec<Scenario> {
             [
                 "go-reads-and-service",
                 "reads from the disk and a slow service",
-                "hey asks a Go service over four connections, and each request reads 64 blocks, one \
+                "hey asks a Go service over two connections, and each request reads 48 blocks, one \
                  after the other, past the page cache and then asks a service behind it that takes 4 \
                  ms.",
             ],
@@ -70,7 +70,7 @@ fn reads_and_service(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         words.push("-direct");
     }
     let (_, port) = servers::reader(stage, &words)?;
-    hey(stage, &port, 4).ready()
+    hey(stage, &port, 2).ready()
 }
 
 fn advisory_lock_and_neighbour(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
