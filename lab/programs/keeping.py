@@ -9,6 +9,8 @@ import tempfile
 import threading
 import time
 
+from receive import receive
+
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 TRIES = 3
 PAUSE_S = 0.02
@@ -16,20 +18,6 @@ WAIT_S = 0.001
 
 port, folder = int(sys.argv[1]), sys.argv[2]
 index = os.open(os.path.join(folder, "index"), os.O_WRONLY | os.O_CREAT, 0o644)
-
-
-def receive(connection):
-    """Reads up to the end of a head; False when the other side has closed, in whatever way."""
-    read = b""
-    try:
-        while not read.endswith(b"\r\n\r\n"):
-            more = connection.recv(4096)
-            if not more:
-                return False
-            read += more
-    except ConnectionError:
-        return False
-    return True
 
 
 def keep():

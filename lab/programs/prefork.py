@@ -8,6 +8,8 @@ import random
 import socket
 import threading
 
+from receive import receive
+
 BLOCK = 4096
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 
@@ -17,20 +19,6 @@ options.add_argument("--processes", type=int, default=4)
 options.add_argument("--file", required=True)
 options.add_argument("--reads", type=int, required=True)
 options = options.parse_args()
-
-
-def receive(connection):
-    """Reads up to the end of a head; False when the other side has closed, in whatever way."""
-    read = b""
-    try:
-        while not read.endswith(b"\r\n\r\n"):
-            more = connection.recv(4096)
-            if not more:
-                return False
-            read += more
-    except ConnectionError:
-        return False
-    return True
 
 
 def serve(connection, file, blocks):

@@ -6,17 +6,12 @@
  *
  * server PORT PROCESSES US locked|beside
  */
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <err.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,21 +62,6 @@ static void serve(int listener)
 			err(1, "cannot accept a connection");
 		answer(socket);
 	}
-}
-
-static int listening(const char *port)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(atoi(port)),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) ||
-	    listen(listener, 64))
-		err(1, "cannot listen on port %s", port);
-	return listener;
 }
 
 int main(int count, char **words)

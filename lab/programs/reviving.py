@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 
+from receive import receive
+
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 LOAD_S = 0.5
 WAIT_S = 0.001
@@ -19,20 +21,6 @@ PR_SET_PDEATHSIG = 1
 
 port, keeps = int(sys.argv[1]), sys.argv[2] == "keeps"
 kept = []
-
-
-def receive(connection):
-    """Reads up to the end of a head; False when the other side has closed, in whatever way."""
-    read = b""
-    try:
-        while not read.endswith(b"\r\n\r\n"):
-            more = connection.recv(4096)
-            if not more:
-                return False
-            read += more
-    except ConnectionError:
-        return False
-    return True
 
 
 def answer(connection):

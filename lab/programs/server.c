@@ -5,16 +5,11 @@
  *
  * server PORT FILE locked|beside
  */
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <err.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { BLOCK = 4096, READS = 4, MESSAGE = 8 };
@@ -55,21 +50,6 @@ static void *serve(void *argument)
 	free(block);
 	close(socket);
 	return NULL;
-}
-
-static int listening(const char *port)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(atoi(port)),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) ||
-	    listen(listener, 64))
-		err(1, "cannot listen on port %s", port);
-	return listener;
 }
 
 int main(int count, char **words)

@@ -10,6 +10,8 @@ import struct
 import threading
 import time
 
+from receive import receive
+
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 
 options = argparse.ArgumentParser()
@@ -27,20 +29,6 @@ of_thread = threading.local()
 def address(text):
     host, port = text.rsplit(":", 1)
     return host, int(port)
-
-
-def receive(connection):
-    """Reads up to the end of a head; False when the other side has closed, in whatever way."""
-    read = b""
-    try:
-        while not read.endswith(b"\r\n\r\n"):
-            more = connection.recv(4096)
-            if not more:
-                return False
-            read += more
-    except ConnectionError:
-        return False
-    return True
 
 
 def ask_service():

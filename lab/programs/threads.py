@@ -6,23 +6,11 @@ import socket
 import sys
 import threading
 
+from receive import receive
+
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 
 port, processes, rounds = (int(word) for word in sys.argv[1:4])
-
-
-def receive(connection):
-    """Reads up to the end of a head; False when the other side has closed, in whatever way."""
-    read = b""
-    try:
-        while not read.endswith(b"\r\n\r\n"):
-            more = connection.recv(4096)
-            if not more:
-                return False
-            read += more
-    except ConnectionError:
-        return False
-    return True
 
 
 def answer(connection):

@@ -188,8 +188,17 @@ impl Trial {
         self.part(self.again)
     }
 
+    /// Whether anything came through with the cause: a load whose connections all failed costs everything, and shows
+    /// nothing.
+    fn is_alive(&self) -> bool {
+        /// Operations per second.
+        const LEAST: f64 = 1.0;
+        self.with.throughput >= LEAST
+    }
+
     fn holds(&self) -> bool {
         match self.costs {
+            _ if !self.is_alive() => false,
             Costs::Little => self.removal().is_harmless(),
             _ => self.cost() >= LEAST_COST && self.regained() >= LEAST_REGAINED,
         }
@@ -199,6 +208,7 @@ impl Trial {
         let word = match (self.holds(), self.costs) {
             (true, Costs::Little) => "a decoy",
             (true, _) => "a situation",
+            (false, _) if !self.is_alive() => "**nothing came through**",
             (false, _) => "**neither here nor there**",
         };
         format!(
@@ -243,6 +253,12 @@ mod tests {
             Costs::Throughput,
             &[(100.0, 1.0), (50.0, 1.0), (70.0, 1.0)]
         ));
+    }
+
+    #[test]
+    fn a_load_of_which_nothing_comes_through_is_no_situation() {
+        let dead = [(100.0, 1.0), (0.2, 50.0), (100.0, 1.0)];
+        assert!(!holds(Costs::Throughput, &dead));
     }
 
     #[test]

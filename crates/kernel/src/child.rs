@@ -1,7 +1,7 @@
 //! The workload as a process: started with clean signal dispositions, signalled, waited for.
 
 use std::ffi::OsString;
-use std::io::{PipeReader, Read};
+use std::io::PipeReader;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{ChildStdout, Command, Stdio};
@@ -155,7 +155,7 @@ impl Child {
     }
 
     /// The workload's standard error, if captured; only the first call returns it.
-    pub fn take_stderr(&mut self) -> Option<impl Read + Send + use<>> {
+    pub fn take_stderr(&mut self) -> Option<PipeReader> {
         self.stderr.take()
     }
 

@@ -1,6 +1,6 @@
 //! A recording of what runs already, from its targets to its end; without any, of the whole machine.
 
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -73,14 +73,10 @@ fn survey(session: &Session) -> Sender<()> {
         proc: session.proc(),
         own: session.own_pid(),
     };
-    let (stop, stopped) = channel();
     let events = session.events().clone();
     let report = move |parts| events.send(Event::Follow(parts)).is_ok();
     // Without a thread nobody is followed, and the end says so.
-    let _ = thread::Builder::new()
-        .name("survey".to_owned())
-        .spawn(move || survey.run(report, &stopped));
-    stop
+    beside("survey", move |stopped| survey.run(report, stopped))
 }
 
 /// Starts to look for who asks the targets, until the sender is dropped; not where the user has named who makes the
@@ -96,12 +92,19 @@ fn search_for_clients(session: &Session, targets: &[PlannedTarget]) -> Option<Se
         own: session.own_pid(),
         targets: served,
     };
-    let (stop, stopped) = channel();
     let events = session.events().clone();
     let report = move |clients| events.send(Event::Clients(clients)).is_ok();
-    // Without a thread no client is known, as on other machines.
+    // Without a thread no client is known, like those on other machines.
+    Some(beside("clients", move |stopped| {
+        search.run(report, stopped)
+    }))
+}
+
+/// Starts a search on a thread of its own, which ends when the sender is dropped.
+fn beside(name: &str, search: impl FnOnce(&Receiver<()>) + Send + 'static) -> Sender<()> {
+    let (stop, stopped) = channel();
     let _ = thread::Builder::new()
-        .name("clients".to_owned())
-        .spawn(move || search.run(report, &stopped));
-    Some(stop)
+        .name(name.to_owned())
+        .spawn(move || search(&stopped));
+    stop
 }

@@ -152,6 +152,14 @@ mod tests {
     }
 
     #[test]
+    fn a_program_keeps_its_name_where_a_user_is_named_after_it() {
+        let argv = ["record", "--postgres", "postgresql://postgres:hunter2@h/db"];
+        let privacy = Privacy(Secrets::of(&argv.map(OsString::from), std::iter::empty()));
+        assert_eq!(privacy.title("postgres"), "postgres");
+        assert_eq!(privacy.title("job hunter2"), "job ***");
+    }
+
+    #[test]
     fn titles_lose_what_is_secret_and_servers_keep_theirs() {
         for (title, expected) in [
             ("x -a hunter2", "x -a ***"),

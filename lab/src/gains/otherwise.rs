@@ -4,10 +4,11 @@
 const CLIENTS: &str = "the lab takes clients away, the remedy adds a CPU";
 const GENERATOR: &str = "the lab takes the generator's work away, the remedy gives it more threads";
 const THREAD: &str = "the lab takes the thread's work away, the remedy spreads it";
+const WORK: &str = "the lab takes work away, the remedy adds a CPU";
 const BOTH: &str = "the lab takes both causes away, the remedy one";
 
 /// The situations, and what is different.
-const OTHERWISE: [(&str, &str); 14] = [
+const OTHERWISE: [(&str, &str); 19] = [
     ("cpu-saturated", CLIENTS),
     ("mariadb-saturated", CLIENTS),
     ("client-bound", GENERATOR),
@@ -25,6 +26,11 @@ const OTHERWISE: [(&str, &str); 14] = [
     ("quota-over-mutex", BOTH),
     ("go-calls-and-journal", BOTH),
     ("python-far-and-limited", BOTH),
+    ("haproxy-handshakes", THREAD),
+    ("apache-scripts", WORK),
+    ("apache-checksums", GENERATOR),
+    ("go-reads-and-service", BOTH),
+    ("postgres-advisory-lock-and-neighbour", BOTH),
 ];
 
 /// Why that situation is not compared, if it is not.

@@ -62,7 +62,7 @@ fn with_generator(timeline: &Timeline) -> Window {
     let since = connections.into_iter().filter_map(first).min();
     let whole = timeline.window;
     Window {
-        start: since.unwrap_or(whole.start).clamp(whole.start, whole.end),
+        start: since.map_or(whole.start, |since| since.max(whole.start)),
         ..whole
     }
 }

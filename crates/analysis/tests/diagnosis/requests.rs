@@ -39,6 +39,17 @@ pub fn add_requests(
     role: Role,
     each_tenth: impl Fn(i64) -> (i64, i64),
 ) {
+    add_requests_from(drawn, table, role, 0, each_tenth);
+}
+
+/// The same of an end that is counted from this tenth of a second on.
+fn add_requests_from(
+    drawn: &mut Drawn,
+    table: &'static Table,
+    role: Role,
+    first: i64,
+    each_tenth: impl Fn(i64) -> (i64, i64),
+) {
     let connection = EntityId(9_999 - role as u32);
     let window = drawn.timeline.window;
     let record = EntityRecord {
@@ -56,8 +67,8 @@ pub fn add_requests(
     let place = |column: &str| table.position(column).expect("it is a column");
     let data = drawn.timeline.table_mut(table);
     let mut row = vec![0; table.columns.len()];
-    data.push(window.start, connection, &row);
-    for tenth in 0..window.len_ns() / 100_000_000 {
+    data.push(window.start + first * 100_000_000, connection, &row);
+    for tenth in first..window.len_ns() / 100_000_000 {
         let (count, us) = each_tenth(tenth);
         row[place("requests")] += count;
         row[place("timed")] += count;
@@ -251,6 +262,19 @@ fn what_requests_take_at_either_end_is_said_where_they_are_the_same() {
     expect!["a request takes 0.180 ms at server's sockets, 0.250 ms at loadgen's; loadgen waits 50.0 us for a CPU per request"].assert_eq(words);
     let others = said(190);
     assert!(!others.contains("sockets"), "{others}");
+}
+
+#[test]
+fn times_are_those_of_a_generator_that_was_found_late() {
+    let mean = |first: i64| {
+        let mut drawn = drawn(&without_signal(HEALTHY));
+        add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (200, 180));
+        add_requests_from(&mut drawn, &CALLS, Role::Generator, first, |_| (200, 250));
+        let report = drawn.diagnose();
+        signal(&report, "latency").and_then(|it| it.mean)
+    };
+    assert_eq!(mean(0), Some(250e3));
+    assert_eq!(mean(3), Some(250e3));
 }
 
 /// What `load.client` is judged by where nobody but the kernel reports requests: at the target's sockets

@@ -20,8 +20,11 @@ pub fn start(stage: &mut Stage, server: Command, port: String) -> Result<(u32, S
     Ok((pid, port))
 }
 
-/// A program of the lab's, by name and text, below its interpreter.
+/// A program of the lab's, by name and text, below its interpreter. What those in Python share stands beside it.
 pub fn interpreted(stage: &Stage, interpreter: &str, [name, text]: [&str; 2]) -> Result<Command> {
+    if interpreter == PYTHON {
+        stage.script("receive.py", include_str!("../../../programs/receive.py"))?;
+    }
     let mut command = stage.unprivileged(interpreter);
     command.arg(stage.script(name, text)?);
     Ok(command)

@@ -100,7 +100,11 @@ pub fn node_cluster(stage: &mut Stage, words: [&str; 2]) -> Result<(u32, String)
 /// The server in C whose requests read a file, `locked` or `beside` its mutex.
 pub fn reading(stage: &mut Stage, file: &str, word: &str) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
-    let program = ["server.c", include_str!("../../../programs/server.c")];
+    let text = concat!(
+        include_str!("../../../programs/listening.c"),
+        include_str!("../../../programs/server.c")
+    );
+    let program = ["server.c", text];
     let mut server = built(stage, &["cc", "-O2", "-pthread"], program)?;
     server.args([&port, file, word]);
     start(stage, server, port)

@@ -76,7 +76,11 @@ pub fn appending(stage: &mut Stage, file: &Path, flag: &str) -> Result<(u32, Str
 /// `beside` the lock.
 pub fn sharing(stage: &mut Stage, words: [&str; 3]) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
-    let program = ["processes.c", include_str!("../../../programs/processes.c")];
+    let text = concat!(
+        include_str!("../../../programs/listening.c"),
+        include_str!("../../../programs/processes.c")
+    );
+    let program = ["processes.c", text];
     let mut server = built(stage, &["cc", "-O2", "-pthread"], program)?;
     server.arg(&port).args(words);
     start(stage, server, port)
@@ -85,7 +89,11 @@ pub fn sharing(stage: &mut Stage, words: [&str; 3]) -> Result<(u32, String)> {
 /// The server in C that maps a file.
 pub fn mapping(stage: &mut Stage, file: &Path) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
-    let program = ["mapped.c", include_str!("../../../programs/mapped.c")];
+    let text = concat!(
+        include_str!("../../../programs/listening.c"),
+        include_str!("../../../programs/mapped.c")
+    );
+    let program = ["mapped.c", text];
     let mut server = built(stage, &["cc", "-O2", "-pthread"], program)?;
     server.arg(&port).arg(file);
     start(stage, server, port)
