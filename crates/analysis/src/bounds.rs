@@ -200,6 +200,28 @@ pub(crate) fn without_syncs(
     remedy(facts, change, gain, String::new())
 }
 
+/// A runtime without the collections that stop its threads for a part of the time: with the pauses goes the CPU time of
+/// the thread that collects, which works for as long at most, and the crowd on the CPUs that this makes.
+pub(crate) fn without_collections(facts: &Facts<'_>, stopped: f64, change: String) -> Remedy {
+    let window_ns = facts.window.len_ns() as f64;
+    let busiest_ns = facts.target.as_ref().map_or(0.0, |it| it.busiest_ns);
+    let with_crowd = Interval {
+        low: stopped,
+        high: stopped + facts.share(LedgerClass::CpuWait),
+    };
+    let gain = without(facts, with_crowd, |load| {
+        let requests = load.throughput * window_ns / 1e9;
+        let spared_ns = (stopped * window_ns).min(busiest_ns) / requests;
+        Load {
+            own_ns: load.own_ns - spared_ns,
+            target_ns: load.target_ns - spared_ns,
+            target_thread_ns: (load.target_thread_ns - spared_ns).max(0.0),
+            ..load
+        }
+    });
+    remedy(facts, change, gain, String::new())
+}
+
 /// The target without waits for a lock of the database. A session that works for most of the target's time is the one
 /// that holds it, and its work is not the requests'.
 pub(crate) fn without_held_lock(

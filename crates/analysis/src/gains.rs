@@ -65,9 +65,9 @@ const EDGES: f64 = 0.02;
 /// How much the throughput of one situation varies from run to run within minutes, in logarithms, in 90 of 100 runs.
 const VARIES: f64 = 0.08;
 /// What is left under load of the CPU time that a request takes on CPUs that have nothing else to do.
-const LEAST_CPU: f64 = 0.6;
+const LEAST_CPU: f64 = 0.55;
 /// What that becomes at most: more requests at a time are in each other's way.
-const MOST_CPU: f64 = 1.05;
+const MOST_CPU: f64 = 1.0;
 /// The same for a request that a quota let through in bursts: these are a full load already, but all of a burst is read at
 /// one look.
 const AFTER_BURSTS: (f64, f64) = (0.7, 1.4);

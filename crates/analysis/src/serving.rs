@@ -61,7 +61,9 @@ impl Answering {
 /// Where the thread that reads a request answers it, these are the threads that do so, and the pools that they wait
 /// for in a lock meanwhile: these do a part of their work, or hold what they need. A compiler of the runtime's, a
 /// collector of garbage that nobody waits for, a poller work for themselves. Where others answer it is not known who
-/// has a part in a request, so all threads are taken to have one.
+/// has a part in a request, so all threads are taken to have one. So are those of a pool that answers, of processes of
+/// which nothing was counted: only some connections are watched at a time, and where each has a process of its own, as
+/// in PostgreSQL, the others answer unseen.
 pub(crate) fn at_requests(timeline: &Timeline, threads: Vec<EntityId>) -> Vec<EntityId> {
     let window = timeline.window;
     if Answering::of(timeline, &threads, window) != Answering::Itself {
@@ -75,10 +77,28 @@ pub(crate) fn at_requests(timeline: &Timeline, threads: Vec<EntityId>) -> Vec<En
         .filter(|it| answering.contains(&it.woken))
         .filter_map(|it| it.waker)
         .collect();
-    let helps = |thread| pool_of(timeline, thread).is_some_and(|it| waited_for.contains(&it));
+    let is_of = |thread, pools: &BTreeSet<EntityId>| {
+        pool_of(timeline, thread).is_some_and(|it| pools.contains(&it))
+    };
+    let counted = threads.iter().filter(|it| is_counted(timeline, **it));
+    let counted: BTreeSet<EntityId> = counted.filter_map(|it| process_of(timeline, *it)).collect();
+    let is_unseen =
+        |thread| process_of(timeline, thread).is_some_and(|process| !counted.contains(&process));
     let mut serving = threads;
-    serving.retain(|it| answers(*it) || helps(*it));
+    serving.retain(|it| {
+        answers(*it) || is_of(*it, &waited_for) || (is_of(*it, &answering) && is_unseen(*it))
+    });
     serving
+}
+
+fn process_of(timeline: &Timeline, thread: EntityId) -> Option<EntityId> {
+    timeline.entities.get(thread)?.parent
+}
+
+/// Whether anything was counted of what a thread answers.
+fn is_counted(timeline: &Timeline, thread: EntityId) -> bool {
+    let answered = timeline.series(&SERVING.name, thread, "answered");
+    answered.is_some()
 }
 
 /// What was counted of one thread's sleeps, asked about one window after the other.

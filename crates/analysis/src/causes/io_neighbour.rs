@@ -65,6 +65,8 @@ fn judge(case: &Case<'_>) -> Judgement {
     });
     let change = format!("{name} on another disk, or with an I/O limit");
     let column = "process.read_bytes + write_bytes";
+    // Alone it still waits for its own operations: each as long as one of those in progress, of which its own is one.
+    let of_others = 1.0 - 1.0 / disk.queue.max(1.0);
     Ok(Finding {
         share: Some(cost),
         share_interval: interval,
@@ -83,7 +85,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         ],
         would_help: vec![bounds::without_disk_wait(
             facts,
-            Removed::from(&held).part(part),
+            Removed::from(&held).part(part).with_least_part(of_others),
             change,
         )],
         to_confirm: format!("stop {name} for 10 s: if throughput stays the same, this is wrong"),

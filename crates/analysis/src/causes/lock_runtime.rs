@@ -1,6 +1,6 @@
 //! The target's language runtime stops all of its threads.
 
-use model::{EntityRecord, Evidence, Finding, Gap, Interval, Reading};
+use model::{EntityRecord, Evidence, Finding, Gap, Interval, Reading, Remedy};
 use sensors::jvm::JVM;
 
 use super::cause::{Case, Cause, Judgement, Kind, Upstream, absent, cannot_tell};
@@ -65,10 +65,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         share: Some(stopped),
         share_interval: interval,
         evidence: evidence(facts, runtime),
-        would_help: changes(runtime)
-            .iter()
-            .map(|it| bounds::without_wait(facts, stopped, (*it).to_owned()))
-            .collect(),
+        would_help: would_help(facts, runtime, stopped),
         would_not_help: vec!["more clients".to_owned()],
         to_confirm: to_confirm(runtime).to_owned(),
         evidence_against: against.clone(),
@@ -129,13 +126,23 @@ fn sentence(runtime: &Runtime) -> String {
     }
 }
 
-fn changes(runtime: &Runtime) -> &'static [&'static str] {
+/// Fewer collections take no CPU time either; a collector beside the application takes at least as much.
+fn would_help(facts: &Facts<'_>, runtime: &Runtime, stopped: f64) -> Vec<Remedy> {
+    let without_wait = |change: &str| bounds::without_wait(facts, stopped, change.to_owned());
     match is_collecting(runtime) {
-        true => &[
-            "a larger heap (-Xmx), or less garbage",
-            "a collector that works beside the application (-XX:+UseZGC, -XX:+UseShenandoahGC)",
+        true => vec![
+            bounds::without_collections(
+                facts,
+                stopped * runtime.collecting.min(1.0),
+                "a larger heap (-Xmx), or less garbage".to_owned(),
+            ),
+            without_wait(
+                "a collector that works beside the application (-XX:+UseZGC, -XX:+UseShenandoahGC)",
+            ),
         ],
-        false => &["fewer safepoints: -Xlog:safepoint names what asks for each"],
+        false => vec![without_wait(
+            "fewer safepoints: -Xlog:safepoint names what asks for each",
+        )],
     }
 }
 

@@ -81,7 +81,7 @@ fn a_single_thread_leads_and_what_speaks_against_it() {
     expect![[r#"
         cpu.single_thread | thread thread | measured | 0.912
         One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy.
-        helps: the work of thread spread over 4 CPUs: +206 % to +265 % by CPU law
+        helps: the work of thread spread over 4 CPUs: +215 % to +273 % by CPU law
         not: more clients, a machine with more CPUs, faster disk, more memory
         wrong if: run with twice the clients: if throughput grows, this is wrong
     "#]].assert_eq(&told(&report));
@@ -185,7 +185,7 @@ fn other_threads_that_wait_for_the_single_one_make_it_surer() {
     expect![[r#"
         cpu.single_thread | thread thread | measured | 0.921
         One thread is the bottleneck: thread of server was on a CPU for 100 % of the time, while the CPUs were 30 % busy, and 5.00 other threads at a time waited for it.
-        helps: the work of thread spread over 4 CPUs: +99 % to +135 % by CPU law
+        helps: the work of thread spread over 4 CPUs: +104 % to +140 % by CPU law
         not: more clients, a machine with more CPUs, faster disk, more memory
         wrong if: run with twice the clients: if throughput grows, this is wrong
     "#]].assert_eq(&told(&drawn(&with(SINGLE, &handed)).diagnose()));
@@ -245,7 +245,7 @@ fn imbalance_leads_and_what_speaks_against_it() {
     expect![[r#"
         cpu.imbalance | cpu cpu0 | consistent | 0.500 (0.500 to 0.500)
         The CPUs are used unevenly: cpu0 was 100 % busy while cpu2 was 10 % busy, and 50 % of each request was server waiting for a CPU.
-        helps: threads and interrupts of cpu0 spread over all CPUs: +98 % to +287 % by waits removed, closed loop
+        helps: threads and interrupts of cpu0 spread over all CPUs: +103 % to +307 % by waits removed, closed loop
         not: more clients, a machine with more CPUs, faster disk, more memory
         wrong if: look where its threads may run: taskset -acp PID; cat /proc/interrupts
     "#]].assert_eq(&told(&drawn(IMBALANCE).diagnose()));
@@ -308,7 +308,7 @@ fn steal_leads_and_what_speaks_against_it() {
     expect![[r#"
         cpu.steal | machine machine | consistent | 0.270
         The hypervisor takes the CPU away: 30 % of the CPUs was stolen while they were 70 % busy, and that is about 27 % of each request.
-        helps: a machine with CPUs of its own: +0 % to +15 % by CPU law
+        helps: a machine with CPUs of its own: +0 % to +17 % by CPU law
         not: more clients, faster disk, more memory
         wrong if: run again at another hour, or on a dedicated machine: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));

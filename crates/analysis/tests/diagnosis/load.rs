@@ -41,7 +41,7 @@ fn the_client_leads_when_its_thread_is_always_busy() {
     expect![[r#"
         load.client | process loadgen | measured | 0.979
         The load generator is the bottleneck: loadgen's one thread was on a CPU 100 % of the time, and 98 % of each request was outside server.
-        helps: more threads for loadgen: +136 % to +206 % by CPU law
+        helps: more threads for loadgen: +142 % to +213 % by CPU law
         helps: less work per request in loadgen: not known
         not: more clients, a faster server, more or faster CPUs, faster disk, more memory
         wrong if: give loadgen twice the threads: if throughput stays the same, this is wrong

@@ -57,7 +57,7 @@ fn a_peer_that_is_waited_for_leads() {
     expect![[r#"
         net.remote | process other1 | measured | 0.800 (0.800 to 0.800)
         A peer is the bottleneck: 80 % of each request was server waiting for other1 (c1), in 1 call of 16.0 ms. other1 runs on this machine: look there.
-        helps: a peer that answers at once, or fewer calls to it: +360 % to +456 % by waits removed, closed loop
+        helps: a peer that answers at once, or fewer calls to it: +370 % to +456 % by waits removed, closed loop
         wrong if: record the peer (stallscope record --target pid:31): if its requests take much less than 16.0 ms, this is wrong
     "#]].assert_eq(&told(&report));
     expect!["net.remote other1 0.80"].assert_eq(&listed(&report));
@@ -192,7 +192,7 @@ fn requests_in_line_behind_threads_that_wait_for_the_peer_wait_for_it() {
     expect![[r#"
         net.remote | process other1 | measured | 0.841 (0.841 to 0.841)
         A peer is the bottleneck: 84 % of each request was server waiting for other1 (c1), in 1 call of 16.0 ms (21 % in calls, 64 % in line behind threads in calls). other1 runs on this machine: look there.
-        helps: a peer that answers at once, or fewer calls to it: +410 % to +523 % by waits removed, closed loop
+        helps: a peer that answers at once, or fewer calls to it: +415 % to +523 % by waits removed, closed loop
         helps: more threads of server: requests are in line for them: +10 % to +21 % by waits removed, closed loop
         wrong if: record the peer (stallscope record --target pid:31): if its requests take much less than 16.0 ms, this is wrong
     "#]].assert_eq(&told(&report));
@@ -223,7 +223,7 @@ fn calls_that_were_sampled_are_measured_as_well_as_the_sample_says() {
     expect![[r#"
         net.remote | connection c1 | measured | 0.800 (0.796 to 0.804)
         A peer is the bottleneck: 80 % of each request was server waiting for c1, in 1 call of 16.0 ms.
-        helps: a peer that answers at once, or fewer calls to it: +357 % to +468 % by waits removed, closed loop
+        helps: a peer that answers at once, or fewer calls to it: +366 % to +468 % by waits removed, closed loop
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: time such a request to c1: if it takes much less than 16.0 ms, this is wrong
     "#]].assert_eq(&told(&report));

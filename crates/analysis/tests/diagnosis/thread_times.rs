@@ -82,9 +82,9 @@ fn every_class_is_exact_and_says_who_had_the_cpu() {
     expect![[r#"
         cpu.saturated | process server | measured | 0.500 (0.500 to 0.500)
         CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
-        helps: a third CPU: +14 % to +36 % by CPU law, one thread
-        helps: loadgen on another machine: +14 % to +36 % by CPU law, one thread (it takes 40 % of the CPU)
-        helps: the machine to itself: +1 % to +22 % by CPU law (others take 10 % of the CPU)
+        helps: a third CPU: +14 % to +35 % by CPU law, one thread
+        helps: loadgen on another machine: +14 % to +35 % by CPU law, one thread (it takes 40 % of the CPU)
+        helps: the machine to itself: +2 % to +21 % by CPU law (others take 10 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
     "#]].assert_eq(&told(&report));
