@@ -93,7 +93,8 @@ impl Look {
             let Some((key, unit)) = place(proc, *pid, seen, home.as_deref()) else {
                 continue;
             };
-            let of = parts.entry(key).or_insert(unit);
+            // Its name is read once: many processes may be in a container, and its engine's files may be long.
+            let of = parts.entry(key).or_insert_with(|| unit.named(proc));
             if of.unit.group.is_some() {
                 of.pids.push(*pid);
             }
@@ -144,35 +145,57 @@ enum Key {
     Process(u32),
 }
 
-/// The part of the machine that a process belongs to, still without what it did; `None` if it has ended.
+/// Where a process belongs, before anybody has read what people call it.
+enum Place {
+    /// A service, a container, a virtual machine or another group.
+    Group(GroupUnit),
+    /// A program that is in none, by its topmost process, and the name of a process of it.
+    Process { root: u32, comm: String },
+}
+
+/// The part of the machine that a process belongs to; `None` if it has ended.
 ///
 /// The group that we are in ourselves is where a person works: what runs there is told apart by process.
-fn place(proc: &Path, pid: u32, seen: &Seen, home: Option<&str>) -> Option<(Key, Part)> {
-    let part = |unit, name, pids| Part {
-        unit,
-        name,
-        pids,
-        threads: 0,
-        on_cpu: 0.0,
-        delayed: 0.0,
-        blocked: 0.0,
-    };
+fn place(proc: &Path, pid: u32, seen: &Seen, home: Option<&str>) -> Option<(Key, Place)> {
     let group = group_of(proc, pid).filter(|group| Some(&**group) != home);
     if let Some(found) = group.and_then(|group| GroupUnit::of(&group)) {
-        let found = found.named(proc.parent().unwrap_or(proc));
         let key = Key::Group(found.unit.group.clone()?);
-        return Some((key, part(found.unit, found.name, Vec::new())));
+        return Some((key, Place::Group(found)));
     }
     let root = program_root(proc, pid)?;
-    let machine = virtual_machine(proc, root);
-    let kind = match machine {
-        Some(_) => UnitKind::VirtualMachine,
-        None => UnitKind::Process,
-    };
-    let unit = MachineUnit { kind, group: None };
-    let comm = || seen.process.comm.clone();
-    let name = machine.unwrap_or_else(|| process_list::name_of(proc, root).unwrap_or_else(comm));
-    Some((Key::Process(root), part(unit, name, vec![root])))
+    let comm = seen.process.comm.clone();
+    Some((Key::Process(root), Place::Process { root, comm }))
+}
+
+impl Place {
+    /// The part that it is, with the name that people know.
+    fn named(self, proc: &Path) -> Part {
+        let (unit, name, pids) = match self {
+            Self::Group(found) => {
+                let found = found.named(proc.parent().unwrap_or(proc));
+                (found.unit, found.name, Vec::new())
+            }
+            Self::Process { root, comm } => {
+                let machine = virtual_machine(proc, root);
+                let kind = match machine {
+                    Some(_) => UnitKind::VirtualMachine,
+                    None => UnitKind::Process,
+                };
+                let known = machine.or_else(|| process_list::name_of(proc, root));
+                let unit = MachineUnit { kind, group: None };
+                (unit, known.unwrap_or(comm), vec![root])
+            }
+        };
+        Part {
+            unit,
+            name,
+            pids,
+            threads: 0,
+            on_cpu: 0.0,
+            delayed: 0.0,
+            blocked: 0.0,
+        }
+    }
 }
 
 /// The control group that says most of a process: where its CPU time is shared out, else of v2, else where its

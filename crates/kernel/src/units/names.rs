@@ -2,13 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
 
 use super::Engine;
-use crate::local_files;
+use crate::{local_files, process_list};
 
 /// A container's description is some 10 KB; the list of all of Podman's grows with their number.
 const MOST_BYTES: u64 = 4 << 20;
@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 4 << 20;
 pub(super) fn of(root: &Path, engine: Engine, id: &str) -> Option<String> {
     match engine {
         Engine::Docker => docker(root, id).or_else(|| containerd(root, id)),
-        Engine::Podman => podman(root, id),
+        Engine::Podman => podman(root, id).or_else(|| conmon(root, id)),
         Engine::Containerd => containerd(root, id).or_else(|| kubernetes(root, id)),
         Engine::Crio => crio(root, id).or_else(|| kubernetes(root, id)),
         Engine::Unknown => docker(root, id)
@@ -28,8 +28,9 @@ pub(super) fn of(root: &Path, engine: Engine, id: &str) -> Option<String> {
 }
 
 fn docker(root: &Path, id: &str) -> Option<String> {
-    let folder = root.join("var/lib/docker/containers").join(id);
-    let config = json(&folder.join("config.v2.json"))?;
+    let file = |data: &Path| data.join("containers").join(id).join("config.v2.json");
+    let moved = || json(&file(&docker_data(root)?));
+    let config = json(&file(&root.join("var/lib/docker"))).or_else(moved)?;
     // The kubelet's, from the time when it used Docker.
     let labels = &config["Config"]["Labels"];
     let name = || text(&config["Name"]).map(|name| name.trim_start_matches('/').to_owned());
@@ -42,6 +43,13 @@ fn docker(root: &Path, id: &str) -> Option<String> {
         ],
     )
     .or_else(name)
+}
+
+/// Where an administrator moved Docker's data to (dockerd(8), `data-root`).
+fn docker_data(root: &Path) -> Option<PathBuf> {
+    let settings = json(&root.join("etc/docker/daemon.json"))?;
+    let path = text(&settings["data-root"])?;
+    Some(root.join(path.trim_start_matches('/')))
 }
 
 fn podman(root: &Path, id: &str) -> Option<String> {
@@ -59,6 +67,25 @@ fn podman(root: &Path, id: &str) -> Option<String> {
         let own = all.as_array()?.iter().find(|own| own["id"] == id)?;
         text(&own["names"][0])
     })
+}
+
+/// The name that Podman gave to the container's monitor, which runs as long as the container: for storage at a
+/// place of its own, and for containers without storage (`--rootfs`).
+fn conmon(root: &Path, id: &str) -> Option<String> {
+    let proc = root.join("proc");
+    process_list::pids(&proc).into_iter().find_map(|pid| {
+        process_list::program_name(&proc, pid).filter(|name| name == "conmon")?;
+        let line = fs::read(proc.join(pid.to_string()).join("cmdline")).ok()?;
+        let (of, name) = (option(&line, b"-c")?, option(&line, b"-n")?);
+        (of == id && !name.is_empty()).then_some(name)
+    })
+}
+
+/// What follows an option in the command line of a process.
+fn option(line: &[u8], option: &[u8]) -> Option<String> {
+    let mut words = line.split(|byte| *byte == 0);
+    words.find(|word| *word == option)?;
+    String::from_utf8(words.next()?.to_vec()).ok()
 }
 
 /// The description that containerd hands to the runtime, by the namespace of whoever asked for it.

@@ -140,3 +140,80 @@ fn what_has_no_readable_name_keeps_its_short_id() {
     }
     assert_eq!(named("/docker/ID", &[]), ID[..12]);
 }
+
+/// What engines really wrote; `fixtures/engines/README.md` says which, and how it was captured.
+mod captured {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::super::GroupUnit;
+
+    fn fixture(name: &str) -> PathBuf {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engines");
+        folder.join(name)
+    }
+
+    /// The unit of a captured `cgroup` file's process, by its CPU's group.
+    fn unit(engine: &str) -> GroupUnit {
+        let text = fs::read(fixture(engine).join("cgroup")).expect("it was captured");
+        let groups = crate::groups_of(&text);
+        let path = String::from_utf8_lossy(groups.cpu.expect("a group")).into_owned();
+        GroupUnit::of(&path).expect("a unit")
+    }
+
+    fn id(unit: &GroupUnit) -> String {
+        let group = unit.unit.group.as_deref().expect("a group");
+        let last = group.rsplit('/').next().expect("a name");
+        last.trim_start_matches("libpod-").to_owned()
+    }
+
+    fn put(root: &Path, place: &str, content: impl AsRef<[u8]>) {
+        let file = root.join(place);
+        fs::create_dir_all(file.parent().expect("it is in a folder")).expect("a folder");
+        fs::write(file, content).expect("a file");
+    }
+
+    #[test]
+    fn dockers_name_is_read_also_where_its_data_was_moved_to() {
+        let config = fs::read(fixture("docker/config.v2.json")).expect("it was captured");
+        for data in ["var/lib/docker", "srv/docker"] {
+            let root = tempfile::tempdir().expect("a temporary folder");
+            let own = unit("docker");
+            let place = format!("{data}/containers/{}/config.v2.json", id(&own));
+            put(root.path(), &place, &config);
+            if data == "srv/docker" {
+                let settings = r#"{"data-root": "/srv/docker"}"#;
+                put(root.path(), "etc/docker/daemon.json", settings);
+            }
+            assert_eq!(own.unit.kind.word(), "container");
+            assert_eq!(own.named(root.path()).name, "web", "{data}");
+        }
+    }
+
+    #[test]
+    fn podmans_name_is_read_from_its_storage_or_from_the_containers_monitor() {
+        let own = unit("podman");
+        assert_eq!(own.unit.kind.word(), "container");
+        let root = tempfile::tempdir().expect("a temporary folder");
+        assert_eq!(own.clone().named(root.path()).name, id(&own)[..12]);
+        let line = fs::read(fixture("podman/conmon.cmdline")).expect("it was captured");
+        put(root.path(), "proc/77/cmdline", &line);
+        assert_eq!(own.clone().named(root.path()).name, "web-runc");
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let list = fs::read(fixture("podman/containers.json")).expect("it was captured");
+        let place = "var/lib/containers/storage/vfs-containers/containers.json";
+        put(root.path(), place, list);
+        assert_eq!(own.named(root.path()).name, "web-runc");
+    }
+
+    #[test]
+    fn what_ctr_starts_has_a_group_by_its_name() {
+        let own = unit("containerd");
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let config = fs::read(fixture("containerd/config.json")).expect("it was captured");
+        let place = "run/containerd/io.containerd.runtime.v2.task/default/web/config.json";
+        put(root.path(), place, config);
+        let found = own.named(root.path());
+        assert_eq!((found.unit.kind.word(), &*found.name), ("group", "web"));
+    }
+}
