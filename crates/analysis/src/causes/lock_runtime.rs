@@ -136,9 +136,7 @@ fn would_help(facts: &Facts<'_>, runtime: &Runtime, stopped: f64) -> Vec<Remedy>
                 stopped * runtime.collecting.min(1.0),
                 "a larger heap (-Xmx), or less garbage".to_owned(),
             ),
-            without_wait(
-                "a collector that works beside the application (-XX:+UseZGC, -XX:+UseShenandoahGC)",
-            ),
+            without_wait("a concurrent collector (-XX:+UseZGC, -XX:+UseShenandoahGC)"),
         ],
         false => vec![without_wait(
             "fewer safepoints: -Xlog:safepoint names what asks for each",
