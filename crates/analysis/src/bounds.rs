@@ -205,19 +205,13 @@ pub(crate) fn without_syncs(
 pub(crate) fn without_collections(facts: &Facts<'_>, stopped: f64, change: String) -> Remedy {
     let window_ns = facts.window.len_ns() as f64;
     let busiest_ns = facts.target.as_ref().map_or(0.0, |it| it.busiest_ns);
+    let collecting_ns = (stopped * window_ns).min(busiest_ns);
     let with_crowd = Interval {
         low: stopped,
         high: stopped + facts.share(LedgerClass::CpuWait),
     };
     let gain = without(facts, with_crowd, |load| {
-        let requests = load.throughput * window_ns / 1e9;
-        let spared_ns = (stopped * window_ns).min(busiest_ns) / requests;
-        Load {
-            own_ns: load.own_ns - spared_ns,
-            target_ns: load.target_ns - spared_ns,
-            target_thread_ns: (load.target_thread_ns - spared_ns).max(0.0),
-            ..load
-        }
+        load.without_thread(load.each(collecting_ns, facts))
     });
     remedy(facts, change, gain, String::new())
 }
@@ -337,23 +331,32 @@ impl Load {
     fn without_lone_worker(self) -> Self {
         let lone_ns = self.target_thread_ns;
         match lone_ns > self.target_ns / 2.0 {
-            true => Self {
-                own_ns: self.own_ns - lone_ns,
-                target_ns: self.target_ns - lone_ns,
-                target_thread_ns: 0.0,
-                ..self
-            },
+            true => self.without_thread(lone_ns),
             false => self,
+        }
+    }
+
+    /// Without so much work of one thread of the target, ns of CPU time each request.
+    fn without_thread(self, ns: f64) -> Self {
+        Self {
+            own_ns: self.own_ns - ns,
+            target_ns: self.target_ns - ns,
+            target_thread_ns: (self.target_thread_ns - ns).max(0.0),
+            ..self
         }
     }
 
     /// Without so much CPU time of others, ns over the window.
     fn without_others(self, ns: f64, facts: &Facts<'_>) -> Self {
-        let requests = self.throughput * facts.window.len_ns() as f64 / 1e9;
         Self {
-            others_ns: (self.others_ns - ns / requests).max(0.0),
+            others_ns: (self.others_ns - self.each(ns, facts)).max(0.0),
             ..self
         }
+    }
+
+    /// What that is a request, ns, of so much over the window.
+    fn each(self, ns: f64, facts: &Facts<'_>) -> f64 {
+        ns / (self.throughput * facts.window.len_ns() as f64 / 1e9)
     }
 }
 

@@ -66,8 +66,6 @@ const EDGES: f64 = 0.02;
 const VARIES: f64 = 0.08;
 /// What is left under load of the CPU time that a request takes on CPUs that have nothing else to do.
 const LEAST_CPU: f64 = 0.55;
-/// What that becomes at most: more requests at a time are in each other's way.
-const MOST_CPU: f64 = 1.0;
 /// The same for a request that a quota let through in bursts: these are a full load already, but all of a burst is read at
 /// one look.
 const AFTER_BURSTS: (f64, f64) = (0.7, 1.4);
@@ -91,7 +89,7 @@ impl Goes {
 /// What is assumed of that which is not known, each from what makes the gain least, 0, to what makes it most, 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Assumed {
-    /// Of CPU time: as much as in each other's way, or as little as under a full load.
+    /// Of CPU time: as much as now, or as little as under a full load.
     cheap: f64,
     /// Of what others do: that it grows with the load, or stays.
     alone: f64,
@@ -304,10 +302,7 @@ impl Load {
                 let per_ns = self.throughput / 1e9;
                 let thread_ns = self.target_thread_ns.max(self.generator_thread_ns);
                 let used = (self.own_ns / self.cpus).max(thread_ns) * per_ns;
-                (
-                    1.0 - (1.0 - LEAST_CPU) * (1.0 - used.clamp(0.0, 1.0)),
-                    MOST_CPU,
-                )
+                (1.0 - (1.0 - LEAST_CPU) * (1.0 - used.clamp(0.0, 1.0)), 1.0)
             }
         };
         most * (least / most).powf(cheap)

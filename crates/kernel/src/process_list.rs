@@ -101,6 +101,14 @@ pub fn program_name(proc: &Path, pid: u32) -> Option<String> {
     Some(name.to_owned()).filter(|name| !name.is_empty())
 }
 
+/// The word that follows an option in a process's command line; `None` where it is not there.
+pub fn option_of(proc: &Path, pid: u32, option: &str) -> Option<String> {
+    let line = fs::read(proc.join(pid.to_string()).join("cmdline")).ok()?;
+    let mut words = line.split(|&byte| byte == 0);
+    words.find(|word| *word == option.as_bytes())?;
+    Some(model::name_of(words.next()?).into_owned()).filter(|word| !word.is_empty())
+}
+
 /// The members of `chosen` without an ancestor in `chosen`.
 pub fn topmost(all: &BTreeMap<u32, Process>, chosen: &BTreeSet<u32>) -> Vec<u32> {
     let below = |pid: u32| ancestors(all, pid).any(|ancestor| chosen.contains(&ancestor));

@@ -217,10 +217,7 @@ fn virtual_machine(proc: &Path, pid: u32) -> Option<String> {
     if !program.starts_with("qemu-system") && !program.starts_with("qemu-kvm") && program != "kvm" {
         return None;
     }
-    let line = fs::read(proc.join(pid.to_string()).join("cmdline")).ok()?;
-    let mut words = line.split(|byte| *byte == 0);
-    words.find(|word| *word == b"-name")?;
-    let value = name_of(words.next()?).into_owned();
+    let value = process_list::option_of(proc, pid, "-name")?;
     let first = value
         .split(',')
         .find_map(|setting| match setting.split_once('=') {

@@ -65,7 +65,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     });
     let change = format!("{name} on another disk, or with an I/O limit");
     let column = "process.read_bytes + write_bytes";
-    // Alone it still waits for its own operations: each as long as one of those in progress, of which its own is one.
+    // Alone the target still waits for its own operation, which is one of those that are in progress now.
     let of_others = 1.0 - 1.0 / disk.queue.max(1.0);
     Ok(Finding {
         share: Some(cost),

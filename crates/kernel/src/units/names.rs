@@ -75,17 +75,9 @@ fn conmon(root: &Path, id: &str) -> Option<String> {
     let proc = root.join("proc");
     process_list::pids(&proc).into_iter().find_map(|pid| {
         process_list::program_name(&proc, pid).filter(|name| name == "conmon")?;
-        let line = fs::read(proc.join(pid.to_string()).join("cmdline")).ok()?;
-        let (of, name) = (option(&line, b"-c")?, option(&line, b"-n")?);
-        (of == id && !name.is_empty()).then_some(name)
+        process_list::option_of(&proc, pid, "-c").filter(|of| of == id)?;
+        process_list::option_of(&proc, pid, "-n")
     })
-}
-
-/// What follows an option in the command line of a process.
-fn option(line: &[u8], option: &[u8]) -> Option<String> {
-    let mut words = line.split(|byte| *byte == 0);
-    words.find(|word| *word == option)?;
-    String::from_utf8(words.next()?.to_vec()).ok()
 }
 
 /// The description that containerd hands to the runtime, by the namespace of whoever asked for it.
