@@ -42,8 +42,6 @@ pub(crate) struct Beside<'a> {
     pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.
     pub(crate) both_ends: Option<BothEnds>,
-    /// Whether the response time was taken there, at the generator's.
-    pub(crate) at_generator: bool,
     /// Think time of the generator's clients.
     pub(crate) think: Option<Think>,
 }
@@ -55,15 +53,14 @@ impl Beside<'_> {
         thought.min(outside_ns)
     }
 
-    /// Of the part of the response time that no thread of the target accounts for: the part in which requests had
-    /// come to its sockets, and waited there.
-    pub(crate) fn queued(self, unaccounted: f64) -> f64 {
+    /// Of `unaccounted_ns` of response times, for which no thread of the target accounts: that in which requests had come
+    /// to its sockets, and waited there. Whoever took the response time, and of however many requests it is one, this is
+    /// what they took at the target's sockets less `inside_ns`, its threads' part of `total_ns`.
+    fn queued_ns(self, inside_ns: f64, unaccounted_ns: f64, total_ns: f64) -> f64 {
         match self.both_ends {
-            _ if self.at_sockets => unaccounted,
-            Some(ends) if self.at_generator => {
-                (unaccounted - ends.outside()).clamp(0.0, unaccounted)
-            }
-            _ => 0.0,
+            _ if self.at_sockets => unaccounted_ns,
+            Some(ends) => (ends.all_served_ns(total_ns) - inside_ns).clamp(0.0, unaccounted_ns),
+            None => 0.0,
         }
     }
 }
@@ -110,10 +107,10 @@ impl Accounting<'_> {
             None => 0.0,
         };
         let remote_ns = self.remote_ns(total_ns, lag_ns);
-        let queued = self.beside.queued(unaccounted / total_ns) - remote_ns / total_ns;
+        let queued_ns = self.beside.queued_ns(inside_ns, unaccounted, total_ns) - remote_ns;
         let standing = Standing {
             outside: (unaccounted + lag_ns) / total_ns,
-            share: queued.max(0.0),
+            share: queued_ns.max(0.0) / total_ns,
             calls_ns: remote_ns,
         };
         let line = Line::of(self.target, self.signal.zip(self.clients), standing);

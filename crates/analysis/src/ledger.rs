@@ -31,6 +31,8 @@ pub(crate) struct Ledger {
     pub(crate) counted_ns: f64,
     /// Of that, time waiting for memory, in whatever class.
     pub(crate) memory_ns: f64,
+    /// Of that, time in reads and writes, uninterruptible and not for a disk: behind the lock of a file, as a rule.
+    behind_file_ns: f64,
     /// Of their time on a CPU, what the scheduler did not count as run time; signed.
     pub(crate) hidden_ns: f64,
     /// Waits for a CPU by who had it, as far as that was told.
@@ -85,6 +87,7 @@ impl Ledger {
         self.wall_ns += counted.wall_ns;
         self.counted_ns += counted.wall_ns;
         self.memory_ns += counted.memory_ns;
+        self.behind_file_ns += counted.behind_file_ns;
         self.hidden_ns += counted.hidden_ns;
         for (own, ns) in self.classes.iter_mut().zip(counted.classes) {
             *own += ns;
@@ -187,6 +190,7 @@ impl Ledger {
         self.unsampled_ns += other.unsampled_ns;
         self.counted_ns += other.counted_ns;
         self.memory_ns += other.memory_ns;
+        self.behind_file_ns += other.behind_file_ns;
         self.hidden_ns += other.hidden_ns;
         let sums = [
             (&mut self.classes[..], &other.classes[..]),
@@ -249,15 +253,6 @@ impl Ledger {
         self.inexact[LedgerClass::Input as usize] += unsure;
     }
 
-    /// Gives the time that was spent waiting for a lock while another thread of the pool held it and
-    /// synced to what it waited for: a crowd in futex behind one thread in fdatasync is disk, not
-    /// lock. `least` is the part of `span_ns` for which some thread must have been in fsync.
-    /// `requests_known`: without requests, who waits in futex may as well be idle, and only what
-    /// the application itself calls a lock is passed on.
-    pub(crate) fn queue_behind_sync(&mut self, span_ns: f64, least: f64, requests_known: bool) {
-        self.wait_behind(self.synced(span_ns, least), requests_known);
-    }
-
     /// The part of a span for which one of the threads synced; 0 below `least`.
     pub(crate) fn synced(&self, span_ns: f64, least: f64) -> f64 {
         // With one leader at a time, as group commits have it, their times add up to the time in
@@ -266,12 +261,23 @@ impl Ledger {
         if synced < least { 0.0 } else { synced }
     }
 
-    /// Takes a part of the time spent waiting for a lock for waiting behind another thread's fsync.
+    /// Gives a part of the time that was spent waiting for a lock, that in which another thread of the pool held it and
+    /// synced, to what it waited for: a crowd in futex behind one thread in fdatasync is disk, not lock.
+    /// `requests_known`: without requests, who waits in futex may as well be idle, and only what the application itself
+    /// calls a lock is passed on.
     pub(crate) fn wait_behind(&mut self, synced: f64, requests_known: bool) {
         let futex = requests_known.then_some(LedgerClass::Futex);
         for class in [LedgerClass::InternalLock].into_iter().chain(futex) {
             self.shift(class, LedgerClass::SyncQueue, self.get(class) * synced);
         }
+    }
+
+    /// Gives the part `synced` of the time behind the locks of files to syncs: a write through one descriptor keeps its
+    /// position locked until it returns (`fdget_pos`, fs/file.c), to a file opened with O_SYNC until the disk has it, and
+    /// other threads write through the same one after the other.
+    pub(crate) fn write_through(&mut self, synced: f64) {
+        let behind_ns = self.behind_file_ns * synced;
+        self.shift(LedgerClass::Uninterruptible, LedgerClass::Sync, behind_ns);
     }
 
     /// Passes the time in locks on as it is known where it ended: behind another thread's fsync, or behind somebody

@@ -71,37 +71,46 @@ pub(crate) fn network(timeline: &Timeline, window: Window) -> Network {
     }
 }
 
+/// Both ends tell the same of a connection on this machine: the serving one is enough.
 fn path(timeline: &Timeline, window: Window) -> Option<Path> {
+    let of_target = path_of(timeline, Role::Target, window);
+    of_target.or_else(|| path_of(timeline, Role::Generator, window))
+}
+
+/// The round trip of the generator's own connections, ns: the target may have others to its peers. `None` where it has
+/// none over TCP.
+pub(crate) fn generators_round_trip(timeline: &Timeline, window: Window) -> Option<f64> {
+    Some(path_of(timeline, Role::Generator, window)?.rtt_ns)
+}
+
+/// The connections of one end.
+fn connections(timeline: &Timeline, role: Role) -> Vec<EntityId> {
     // Requests are reported connections too, of unix sockets among them.
-    let tcp = timeline.table("connection")?;
-    let of_role = |role: Role| -> Vec<EntityId> {
-        let held: Vec<(EntityId, bool)> = tcp
-            .entities()
-            .filter_map(|connection| {
-                let record = timeline.entities.get(connection)?;
-                let holder = timeline.entities.get(record.parent?)?;
-                // In a damaged recording somebody else may have rows there.
-                let is_one = record.entity.kind == EntityKind::Connection;
-                (is_one && holder.role == role).then_some((connection, holder.serving))
-            })
-            .collect();
-        // A replica's way is not the clients'.
-        let any_serving = held.iter().any(|(_, serving)| *serving);
-        let held = held.into_iter();
-        held.filter(|(_, serving)| *serving || !any_serving)
-            .map(|(id, _)| id)
-            .collect()
+    let Some(tcp) = timeline.table("connection") else {
+        return Vec::new();
     };
-    // Both ends tell the same of a connection on this machine: the serving one is enough.
-    let of_target = of_role(Role::Target);
-    let (role, connections) = if of_target.is_empty() {
-        (Role::Generator, of_role(Role::Generator))
-    } else {
-        (Role::Target, of_target)
-    };
+    let held: Vec<(EntityId, bool)> = tcp
+        .entities()
+        .filter_map(|connection| {
+            let record = timeline.entities.get(connection)?;
+            let holder = timeline.entities.get(record.parent?)?;
+            // In a damaged recording somebody else may have rows there.
+            let is_one = record.entity.kind == EntityKind::Connection;
+            (is_one && holder.role == role).then_some((connection, holder.serving))
+        })
+        .collect();
+    // A replica's way is not the clients'.
+    let any_serving = held.iter().any(|(_, serving)| *serving);
+    let held = held.into_iter();
+    held.filter(|(_, serving)| *serving || !any_serving)
+        .map(|(id, _)| id)
+        .collect()
+}
+
+fn path_of(timeline: &Timeline, role: Role, window: Window) -> Option<Path> {
     let mut trips: Vec<(EntityId, f64, f64)> = Vec::new();
     let (mut again, mut sent) = (0.0, 0.0);
-    for id in connections {
+    for id in connections(timeline, role) {
         let of = Of::new(timeline, "connection", id, window);
         let segments = of.growth("segments_out");
         let trip = of.last("rtt_min_ns");

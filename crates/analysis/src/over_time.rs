@@ -137,6 +137,7 @@ impl<'a> LedgerOverTime<'a> {
                 let throttled_ns = ledger.get(LedgerClass::CpuWait) * pool.throttled;
                 ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, throttled_ns);
                 ledger.wait_behind(pool.synced, !self.bins.is_empty());
+                ledger.write_through(pool.synced);
             }
             whole_ns(&ledger)
         });

@@ -166,13 +166,12 @@ impl Slicing<'_> {
         };
         ledger.shift(LedgerClass::CpuWait, LedgerClass::Throttled, estimated_ns);
         ledger.spread_unsampled();
+        let synced = ledger.synced(window.len_ns() as f64, self.synced);
         match self.ends {
             Some(ends) => ledger.pass_on(ends),
-            None => {
-                let span_ns = window.len_ns() as f64;
-                ledger.queue_behind_sync(span_ns, self.synced, response_ns.is_some());
-            }
+            None => ledger.wait_behind(synced, response_ns.is_some()),
         }
+        ledger.write_through(synced);
         Some(Slice {
             window,
             total_ns: response_ns.unwrap_or_else(|| ledger.busy_ns()),

@@ -26,6 +26,8 @@ pub(crate) struct Counted {
     pub(crate) queued: [f64; HOLDERS],
     /// Time waiting for memory, in whatever class.
     pub(crate) memory_ns: f64,
+    /// Time in reads and writes, uninterruptible and not for a disk.
+    pub(crate) behind_file_ns: f64,
     /// Time in the classes that the application's own word decides.
     pub(crate) told_ns: f64,
     /// Time on a CPU that the scheduler did not count as its run time; signed.
@@ -149,6 +151,7 @@ impl Counted {
             classes: [0.0; LedgerClass::ALL.len()],
             queued: [0.0; HOLDERS],
             memory_ns: 0.0,
+            behind_file_ns: times[ThreadTimeClass::KernelReadWrite as usize],
             told_ns: 0.0,
             hidden_ns: grown[TIMES],
         };

@@ -36,14 +36,6 @@ impl Source {
     pub(crate) fn is_kernel(self) -> bool {
         matches!(self, Self::Kernel(_))
     }
-
-    /// Whether they were taken at the generator's.
-    pub(crate) fn is_at_generator(self) -> bool {
-        matches!(
-            self,
-            Self::Kernel(End::Generator) | Self::Latency(End::Generator)
-        )
-    }
 }
 
 /// Where throughput and latency of a recording come from.

@@ -12,7 +12,7 @@ use crate::formula;
 use crate::in_line::WORTH_SHOWING;
 use crate::number_format::{calls_in_words, duration, percent};
 use crate::stats::ratio_interval;
-use crate::thresholds::Threshold;
+use crate::thresholds::{Threshold, WAKE_UP};
 
 const COST: Threshold = Threshold::share(
     "cost",
@@ -32,8 +32,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the peer that it waits for longest: its process where that is on this machine, else the calls to its address",
     kind: Kind::Limit,
     family: Family::Peer,
-    told_by: "The field calls it downstream or dependency latency: `$upstream_response_time` in nginx's log, `Tr` in HAProxy's, client spans in a trace. Programs in the kernel count and time what the target sends over sockets that it connected itself, per peer: TCP, unix sockets, and lookups of names by UDP (port 53). A call lasts from its sending to the last byte of its answer, so a connection that a pool keeps open costs nothing. The time of all calls over that of all requests is the share, whatever the target's threads do meanwhile: they wait in `recv`, or an event loop serves others. Where threads wait for their calls while requests are in line, the line is part of it, unless the threads are a full pool: then it is the pool's (`limit.pool`).\n\nThe peer's own trouble is not seen from here: it may lack CPUs, or wait for a disk. Look there: the sentence names the process where it runs on this machine. Only how far away it is shows: where the least round trip of the connections to it (`tcp_info`) is most of a call, the sentence says so.\n\nSpeaking for it: about as many calls as requests, or a whole number of times as many, and threads that wait for input meanwhile. Speaking against it: the time that the target's own threads surely spent on requests leaves no room for the calls (then the share is cut), or few calls for many requests, as streams and polls in the background make them. What a peer sends unasked counts as an answer, so a stream looks like long calls; PostgreSQL's processes that replicate are left out. Peers that are the target itself or the load generator are no peers. Calls that run at the same time add up: a share is at most all of the response time. Connecting is no part of a call, and names that are asked for without a connected socket (musl) are not seen. Recordings of earlier versions have no calls, and nothing can be told.",
-    thresholds: &[COST, PER_REQUEST],
+    told_by: "The field calls it downstream or dependency latency: `$upstream_response_time` in nginx's log, `Tr` in HAProxy's, client spans in a trace. Programs in the kernel count and time what the target sends over sockets that it connected itself, per peer: TCP, unix sockets, and lookups of names by UDP (port 53). A call lasts from its sending to the last byte of its answer, so a connection that a pool keeps open costs nothing. The time of all calls over that of all requests is the share, whatever the target's threads do meanwhile: they wait in `recv`, or an event loop serves others. Where threads wait for their calls while requests are in line, the line is part of it, unless the threads are a full pool: then it is the pool's (`limit.pool`).\n\nThe peer's own trouble is not seen from here: it may lack CPUs, or wait for a disk. Look there: the sentence names the process where it runs on this machine. Only how far away it is shows: where the least round trip of the connections to it (`tcp_info`) is most of a call, the sentence says so.\n\nSpeaking for it: about as many calls as requests, or a whole number of times as many, and threads that wait for input meanwhile. Speaking against it: the time that the target's own threads surely spent on requests leaves no room for the calls (then the share is cut; calls as short as a wake-up are none that are missed), or few calls for many requests, as streams and polls in the background make them. What a peer sends unasked counts as an answer, so a stream looks like long calls; PostgreSQL's processes that replicate are left out. Peers that are the target itself or the load generator are no peers. Calls that run at the same time add up: a share is at most all of the response time. Connecting is no part of a call, and names that are asked for without a connected socket (musl) are not seen. Recordings of earlier versions have no calls, and nothing can be told.",
+    thresholds: &[COST, PER_REQUEST, WAKE_UP],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -56,22 +56,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     };
     let share = own_share(case);
     if share < COST.value() {
-        let (name, cost, whole) = (&target.name, percent(share), facts.whole());
-        let all = facts.uncut_calls();
-        let is_cut = all > share + facts.thresholds.gates.excess;
-        if is_cut && all >= COST.value() && per_request(facts, peer) >= PER_REQUEST.value() {
-            let all = percent(all);
-            let left = match share > 0.0 {
-                true => format!("leaves room for {cost}"),
-                false => "leaves no room for them".to_owned(),
-            };
-            return cannot_tell(format!(
-                "calls of {name} to its peers took {all} of {whole}, and what its threads did {left}"
-            ));
-        }
-        return absent(format!(
-            "calls of {name} to its peers took {cost} of {whole}"
-        ));
+        return too_little(facts, &target.name, peer, share);
     }
     // What stands in line behind calls is estimated.
     let in_line = in_line(facts, share);
@@ -105,6 +90,33 @@ fn judge(case: &Case<'_>) -> Judgement {
             sentence(facts, target, calls, share),
         )
     })
+}
+
+/// Why calls that took so little of the response time are no cause, or why it may be more.
+fn too_little(facts: &Facts<'_>, name: &str, peer: &Peer, share: f64) -> Judgement {
+    let (cost, whole) = (percent(share), facts.whole());
+    let all = facts.uncut_calls();
+    let is_cut = all > share + facts.thresholds.gates.excess;
+    if !is_cut || all < COST.value() || per_request(facts, peer) < PER_REQUEST.value() {
+        return absent(format!(
+            "calls of {name} to its peers took {cost} of {whole}"
+        ));
+    }
+    let each_ns = peer.mean_ns();
+    if each_ns <= WAKE_UP.value() {
+        let each = duration(each_ns);
+        return absent(format!(
+            "calls of {name} to its peers took {each} at a time, about as long as a wake-up takes"
+        ));
+    }
+    let all = percent(all);
+    let left = match share > 0.0 {
+        true => format!("leaves room for {cost}"),
+        false => "leaves no room for them".to_owned(),
+    };
+    cannot_tell(format!(
+        "calls of {name} to its peers took {all} of {whole}, and what its threads did {left}"
+    ))
 }
 
 /// The part of the response time that is the calls'. Behind a full pool the line is the pool's.

@@ -148,7 +148,6 @@ fn accounts(
         generator,
         at_sockets: scene.roles.source.is_at_target(),
         both_ends,
-        at_generator: scene.roles.source.is_at_generator(),
     };
     let calls = Calls::of(timeline, meta, window);
     let others = neighbours::holders(scene, queued_ns(threads.target.as_ref()));
@@ -253,13 +252,12 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
                 LedgerClass::Throttled,
                 throttled * part,
             );
+            let synced = ledger.synced(scene.window.len_ns() as f64, SYNCED.value());
             match &ends {
                 Some(ends) => ledger.pass_on(ends),
-                None => {
-                    let span_ns = scene.window.len_ns() as f64;
-                    ledger.queue_behind_sync(span_ns, SYNCED.value(), signal.is_some());
-                }
+                None => ledger.wait_behind(synced, signal.is_some()),
             }
+            ledger.write_through(synced);
         }
     }
     Threads {

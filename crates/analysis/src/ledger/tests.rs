@@ -58,6 +58,19 @@ fn seconds_cover_whole_seconds_only() {
     assert_eq!(seconds(Window::new(window.start, window.start)).len(), 0);
 }
 
+#[test]
+fn who_waits_to_write_through_a_file_that_others_write_through_waits_for_the_disk() {
+    let mut pool = Ledger {
+        behind_file_ns: 6.0,
+        ..Ledger::default()
+    };
+    pool.add(LedgerClass::Uninterruptible, 8.0);
+    pool.add(LedgerClass::Sync, 2.0);
+    pool.write_through(0.5);
+    let parts = [LedgerClass::Uninterruptible, LedgerClass::Sync].map(|class| pool.get(class));
+    assert_eq!(parts, [5.0, 5.0]);
+}
+
 proptest! {
     #[test]
     fn the_quotas_part_is_never_more_than_the_delay(wait in 0.0..1e12f64, throttled in 0.0..1e12f64, cpus in 0.0..256.0f64) {

@@ -3,6 +3,7 @@
 use model::{Role, Timeline, Window};
 
 use super::{CALLED, LEAST_TIMED, RequestTimes, SERVED, are_told, connections};
+use crate::network;
 use crate::number_format::duration;
 
 /// Requests of both ends are the same if no more of them are seen at one end only.
@@ -78,7 +79,9 @@ pub(crate) struct BothEnds {
 }
 
 impl BothEnds {
-    /// `generator_wait_ns` is how long the generator waited for a CPU.
+    /// `generator_wait_ns` is how long the generator waited for a CPU. Of a client on this machine a request is timed at the
+    /// target's sockets from its sending, so a way that is made long there is in both times: the least round trip of the
+    /// generator's connections is no time at the target's.
     ///
     /// `None` where they were not seen at both, or others at one of them: of several generators, of other
     /// clients, or of other servers.
@@ -97,8 +100,9 @@ impl BothEnds {
         if apart > APART * called.requests + in_progress {
             return None;
         }
+        let way_ns = network::generators_round_trip(timeline, window).unwrap_or(0.0);
         Some(Self {
-            served_ns: means.0,
+            served_ns: means.0.min((means.1 - way_ns).max(0.0)),
             called_ns: means.1,
             waited_ns: generator_wait_ns / called.requests,
             requests: called.requests,
@@ -108,6 +112,13 @@ impl BothEnds {
     /// Part of what requests took at the generator's sockets that they did not take at the target's.
     pub(crate) fn outside(self) -> f64 {
         (1.0 - self.served_ns / self.called_ns.max(1.0)).max(0.0)
+    }
+
+    /// What all of them took at the target's sockets, of `total_ns` of response times, ns. Times are sampled: what all took
+    /// at the generator's may come out longer than the whole, and then both are so many times too long.
+    pub(crate) fn all_served_ns(self, total_ns: f64) -> f64 {
+        let called_ns = self.requests * self.called_ns;
+        self.requests * self.served_ns * (total_ns / called_ns.max(1.0)).min(1.0)
     }
 
     /// Requests that the generator was answered.

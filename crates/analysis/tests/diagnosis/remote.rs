@@ -91,6 +91,13 @@ fn calls_that_no_request_waits_for_are_no_cause_or_doubted() {
             "run x4 99999999999999999999",
         ),
         (
+            "so they do, and each call is as short as a wake-up",
+            "
+            run x4 99999999999999999999
+            peer_calls.requests c1 *4e5 22222222222222222222
+            peer_calls.timed    c1 *4e5 22222222222222222222",
+        ),
+        (
             "its threads wait for a CPU longer than requests take",
             "
             run x8 11111111111111111111
@@ -122,6 +129,9 @@ fn calls_that_no_request_waits_for_are_no_cause_or_doubted() {
         the target's own threads work meanwhile
           cannot tell: calls of server to its peers took 80 % of each request, and what its threads did leaves room for 10 %
           headline: undetermined
+        so they do, and each call is as short as a wake-up
+          absent: calls of server to its peers took 40.0 us at a time, about as long as a wake-up takes
+          headline: healthy
         its threads wait for a CPU longer than requests take
           cannot tell: calls of server to its peers took 30 % of each request, and what its threads did leaves no room for them
           headline: undetermined

@@ -362,3 +362,24 @@ fn a_wait_that_is_mostly_in_line_is_estimated_and_not_measured() {
     let estimated = |part: &model::AccountPart| part.quality == Quality::Estimated;
     assert!(wait.parts.iter().all(estimated), "{wait:?}");
 }
+
+/// The part of the response time outside of the target: 200 transactions per second of 5 ms by the tool, in which the
+/// server works for 1 ms, each of three requests of 1.6 ms at the generator's sockets.
+fn outside(served_us: i64) -> f64 {
+    let text = HEALTHY.replace("run       8888", "run       2222");
+    let mut drawn = drawn(&text.replace("88888888", "22222222"));
+    add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (60, served_us));
+    add_requests(&mut drawn, &CALLS, Role::Generator, |_| (60, 1_600));
+    let account = drawn.diagnose().verdict.account;
+    let account = account.expect("a target and its times");
+    let items = account.items.iter();
+    let outside = items.filter(|it| it.label == "client and network");
+    outside.map(|it| it.share).sum()
+}
+
+#[test]
+fn what_requests_of_a_transaction_took_at_the_sockets_is_not_outside() {
+    // 3 times 1.5 ms of the 5 are the server's, and 0.3 are not.
+    assert!((outside(1_500) - 0.1).abs() < 0.01, "{}", outside(1_500));
+    assert!((outside(300) - 0.8).abs() < 0.01, "{}", outside(300));
+}
