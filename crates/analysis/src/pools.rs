@@ -8,8 +8,9 @@ use crate::formula;
 use crate::ledger::Ledger;
 use crate::monitored::Monitored;
 use crate::number_format::{count, percent, rate};
-use crate::serving::{OUTSIDE, Workers};
-use crate::thresholds::POOL_FULL;
+use crate::serving::{Answering, OUTSIDE, Workers};
+use crate::stats::coefficient_of_variation;
+use crate::thresholds::{AGREE, POOL_FULL};
 
 /// What a thread does that has no moment of rest.
 const WORKS: [LedgerClass; 2] = [LedgerClass::OnCpu, LedgerClass::CpuWait];
@@ -33,7 +34,14 @@ enum Of<'a> {
     Loops(&'a [EntityId]),
     /// A connection to a peer, of a target whose threads do not tell: an event loop.
     Connections(&'a Peer),
+    /// One of so many places that calls to a peer have, whatever connections there are.
+    Places(&'a Peer, f64),
 }
+
+/// Of more places for calls a mean just below a whole number is chance.
+const MOST_PLACES: f64 = 3.0;
+/// Calls that nothing limits come and go: their number at a time varies more from second to second.
+const STEADY: f64 = 0.05;
 
 impl<'a> Pool<'a> {
     /// The target's threads that serve, where hardly ever one was free; `None` elsewhere.
@@ -50,9 +58,45 @@ impl<'a> Pool<'a> {
         if let Some(workers) = &facts.workers {
             return Some(Self::new(facts, Of::Threads(workers)));
         }
+        Self::of_calls(facts)
+    }
+
+    /// The connections to the peer that it asks most, or the places that calls to it seem to have where not all of them
+    /// are in use: a proxy's limit (`maxconn`), with idle connections kept beside.
+    fn of_calls(facts: &'a Facts<'_>) -> Option<Self> {
         let peer = facts.calls.as_ref()?.peers.first()?;
         let is_known = peer.connections.is_some_and(|size| size > 0.0);
-        is_known.then(|| Self::new(facts, Of::Connections(peer)))
+        let all = is_known.then(|| Self::new(facts, Of::Connections(peer)))?;
+        if all.occupied >= POOL_FULL.value() {
+            return Some(all);
+        }
+        let places = Self::new(facts, Of::Places(peer, all.held.ceil().max(1.0)));
+        let is_limit = places.size <= MOST_PLACES && places.is_full() && places.is_steady(facts);
+        Some(if is_limit { places } else { all })
+    }
+
+    /// The connections to a peer that threads inside of requests sleep in futex for, because all have a call: as many of
+    /// the requests in progress as have none. Of one connection, the call may as well be made under a lock.
+    pub(crate) fn of_sleeping_threads(facts: &'a Facts<'_>) -> Option<Self> {
+        const LEAST: f64 = 2.0;
+        let slept = facts.share(LedgerClass::Futex);
+        let pool = Self::of_calls(facts).filter(|it| it.size >= LEAST && it.is_full())?;
+        let beside = 1.0 - pool.held / facts.in_flight()?;
+        let agrees = (slept - beside).abs() <= AGREE.value();
+        (facts.scene.answering == Answering::Itself && agrees).then_some(pool)
+    }
+
+    /// Whether as many of them were held in each second.
+    fn is_steady(&self, facts: &Facts<'_>) -> bool {
+        let slices = facts.slices.iter();
+        let held = slices.map(|it| self.held_ns(facts, it.window) / it.window.len_ns() as f64);
+        let varies = coefficient_of_variation(&held.collect::<Vec<_>>());
+        varies.is_some_and(|it| it <= STEADY)
+    }
+
+    /// Whether how many there are is only what their use looks like.
+    pub(crate) fn is_inferred(&self) -> bool {
+        matches!(self.of, Of::Places(..))
     }
 
     fn new(facts: &Facts<'_>, of: Of<'a>) -> Self {
@@ -75,7 +119,7 @@ impl<'a> Pool<'a> {
     pub(crate) fn loops(&self) -> &[EntityId] {
         match self.of {
             Of::Loops(threads) => threads,
-            Of::Threads(_) | Of::Connections(_) => &[],
+            Of::Threads(_) | Of::Connections(_) | Of::Places(..) => &[],
         }
     }
 
@@ -92,6 +136,10 @@ impl<'a> Pool<'a> {
             Of::Connections(peer) => {
                 let connections = count(size, "connection");
                 format!("{connections} of {target} to {}", peer.name())
+            }
+            Of::Places(peer, _) => {
+                let places = count(size, "place");
+                format!("{places} for calls of {target} to {}", peer.name())
             }
         }
     }
@@ -128,6 +176,13 @@ impl<'a> Pool<'a> {
                 );
                 ("connection", in_use)
             }
+            Of::Places(peer, places) => {
+                let (held, name) = (rate(self.held), peer.name());
+                let in_use = format!(
+                    "it seems to make at most {places} at a time to {name}: {held} were under way, steadily"
+                );
+                ("call", in_use)
+            }
         }
     }
 
@@ -137,6 +192,9 @@ impl<'a> Pool<'a> {
             Of::Threads(_) => "more threads in the pool, or less time in each request",
             Of::Loops(_) => "more event loops, or less work in each request",
             Of::Connections(_) => "more connections in the pool, or shorter calls",
+            Of::Places(..) => {
+                "a higher limit of calls at a time (HAProxy: maxconn), or shorter calls"
+            }
         }
     }
 
@@ -174,7 +232,7 @@ impl<'a> Pool<'a> {
                 });
                 ("thread.run_ns + wait_ns", formula::part(works, lived))
             }
-            Of::Connections(peer) => {
+            Of::Connections(peer) | Of::Places(peer, _) => {
                 let all = formula::product([formula::number(self.size), Amount::Time]);
                 ("peer_calls.timed_ns", formula::part(peer.formula(), all))
             }
@@ -208,6 +266,7 @@ impl Of<'_> {
             Of::Threads(workers) => workers.threads.len() as f64,
             Of::Loops(threads) => threads.len() as f64,
             Of::Connections(peer) => peer.connections.unwrap_or(0.0),
+            Of::Places(_, places) => *places,
         }
     }
 
@@ -219,7 +278,7 @@ impl Of<'_> {
                 (self.whole_ns(facts, part) - idle_ns).max(0.0)
             }
             Of::Loops(threads) => ledger(facts, threads, part).sum(&WORKS),
-            Of::Connections(peer) => {
+            Of::Connections(peer) | Of::Places(peer, _) => {
                 let peers = vec![(*peer).clone()];
                 Calls { peers }.ns_in(facts.timeline, part)
             }
@@ -231,7 +290,7 @@ impl Of<'_> {
         match self {
             Of::Threads(workers) => ledger(facts, &workers.threads, part).wall_ns,
             Of::Loops(threads) => ledger(facts, threads, part).wall_ns,
-            Of::Connections(_) => self.size() * part.len_ns() as f64,
+            Of::Connections(_) | Of::Places(..) => self.size() * part.len_ns() as f64,
         }
     }
 }

@@ -129,6 +129,12 @@ pub(crate) const POOL_FULL: Threshold = Threshold::share(
     0.90,
     "Time for which the threads that answer requests were inside one or at work, or the connections to a peer had a call",
 );
+/// Two accounts of the time in line for one of a pool are the same if they are no further apart.
+pub(crate) const AGREE: Threshold = Threshold::share(
+    "agree",
+    0.10,
+    "How far two accounts of the time in line may be apart, of the response time",
+);
 /// From here on a further thread of a pool whose threads are at work has a CPU.
 pub(crate) const POOL_ROOM: Threshold = Threshold::new(
     "room",

@@ -15,26 +15,20 @@ use crate::pools::Pool;
 use crate::serving::{self, Answering};
 use crate::stats::ratio_interval;
 use crate::subject::Subject;
-use crate::thresholds::{POOL_FULL, POOL_ROOM, Threshold};
+use crate::thresholds::{AGREE, POOL_FULL, POOL_ROOM, Threshold};
 
 const COST: Threshold = Threshold::share(
     "cost",
     0.20,
     "Part of the response time spent in line for one of the pool",
 );
-const AGREE: Threshold = Threshold::share(
-    "agree",
-    0.10,
-    "How far two accounts of the time in line may be apart, of the response time",
-);
-
 pub(super) const CAUSE: Cause = Cause {
     name: "limit.pool",
     help: "A pool is too small: all threads that answer requests are inside one, or all connections to a peer have a call, while further requests wait for one.",
     about: "the target; the pooler where it is that which says so",
     kind: Kind::Limit,
     family: Family::Peer,
-    told_by: "The kernel sees which thread reads a request from its client's socket and which one answers it. Where that is the same thread, a thread that sleeps between the two is inside the request, whatever it sleeps in: an answer from another server, a timer, a lock; outside it is idle and waits for the next request. The pool is full where its threads are hardly ever idle and more requests are in progress than there are threads. What the threads do meanwhile decides whether the pool is to blame: requests behind a thread that waits for a lock, a disk or a CPU wait for that (`lock.futex`, `io.sync`, `cpu.quota`), and only requests behind one that sleeps on a timer or waits for somebody else's answer are the pool's. So are those behind threads that are at work on a CPU, where there are several and idle CPUs beside them: four event loops on sixteen CPUs. Who answers is not asked of these; where no thread was seen to answer, it is *consistent* at most. One such thread is `cpu.single_thread`, and without idle CPUs it is `cpu.saturated`.\n\nA pooler that was asked itself (`--pgbouncer`) goes before all that: PgBouncer counts for how long clients waited for a server connection (`SHOW STATS`, `total_wait_time`; table `pgbouncer`), whoever the target is; in a recording of the whole machine, where everybody is judged alone, that is about the pooler only. Server connections that were free meanwhile are evidence against it; they may be another pool's, since its pools are added up.\n\nIn an event loop, or where one thread reads a request and another answers it, threads tell nothing. There the connections to the peer that it asks most are the pool, as those of PgBouncer to its server (`cl_waiting` in its `SHOW POOLS`) or of a client library: it is full where all of them have a call all the time and more requests are in progress. They are counted when the recording ends. Speaking against it: an idle thread or connection, or hardly more requests in progress than there are of them.\n\nQueueing theory calls this a multi-server station with all servers busy (Lazowska et al. 1984, Quantitative System Performance, chapter 5).",
+    told_by: "The kernel sees which thread reads a request from its client's socket and which one answers it. Where that is the same thread, a thread that sleeps between the two is inside the request, whatever it sleeps in: an answer from another server, a timer, a lock; outside it is idle and waits for the next request. The pool is full where its threads are hardly ever idle and more requests are in progress than there are threads. What the threads do meanwhile decides whether the pool is to blame: requests behind a thread that waits for a lock, a disk or a CPU wait for that (`lock.futex`, `io.sync`, `cpu.quota`), and only requests behind one that sleeps on a timer or waits for somebody else's answer are the pool's. So are those behind threads that are at work on a CPU, where there are several and idle CPUs beside them: four event loops on sixteen CPUs. Who answers is not asked of these; where no thread was seen to answer, it is *consistent* at most. One such thread is `cpu.single_thread`, and without idle CPUs it is `cpu.saturated`.\n\nA pooler that was asked itself (`--pgbouncer`) goes before all that: PgBouncer counts for how long clients waited for a server connection (`SHOW STATS`, `total_wait_time`; table `pgbouncer`), whoever the target is; in a recording of the whole machine, where everybody is judged alone, that is about the pooler only. Server connections that were free meanwhile are evidence against it; they may be another pool's, since its pools are added up.\n\nIn an event loop, or where one thread reads a request and another answers it, threads tell nothing. There the connections to the peer that it asks most are the pool, as those of PgBouncer to its server (`cl_waiting` in its `SHOW POOLS`) or of a client library: it is full where all of them have a call all the time and more requests are in progress. They are counted when the recording ends. Where not all of them are in use, but calls at a time stay just below 1, 2 or 3 from second to second, they look limited to so many (HAProxy's `maxconn`), and the pool is *suspected*. Threads that sleep in futex inside of their requests, as many as have no call while all connections to the peer have one, wait for a connection and not for a lock (a pool of database connections in a Java service); of one connection alone this cannot be told from a lock around the call. Speaking against it: an idle thread or connection, or hardly more requests in progress than there are of them.\n\nQueueing theory calls this a multi-server station with all servers busy (Lazowska et al. 1984, Quantitative System Performance, chapter 5).",
     thresholds: &[POOL_FULL, COST, POOL_ROOM, AGREE],
     upstream: &[],
     wait: None,
@@ -50,10 +44,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     if let Some(finding) = behind_pooler(case) {
         return Ok(finding);
     }
-    let at_work = at_work(facts);
-    let behind_work = at_work.as_ref().map_or(0.0, |(_, line)| *line);
-    let pool = at_work.map(|(pool, _)| pool).or_else(|| Pool::of(facts));
-    let in_line = in_line(facts) + behind_work;
+    let (pool, in_line) = waited_for(facts);
     if in_line < COST.value() {
         return absent(format!(
             "only {} of {} was in line behind threads of {} that waited for peers or slept",
@@ -83,9 +74,10 @@ fn judge(case: &Case<'_>) -> Judgement {
     let interval = interval(facts, &pool);
     let passes = interval.is_some_and(|it| it.low >= COST.value());
     let answer = serving::all_answer(facts.timeline, pool.loops(), facts.window);
-    let confidence = match passes && agree && answer {
-        true => Confidence::Measured,
-        false => Confidence::Consistent,
+    let confidence = match (passes && agree && answer, pool.is_inferred()) {
+        (_, true) => Confidence::Suspected,
+        (true, false) => Confidence::Measured,
+        (false, false) => Confidence::Consistent,
     };
     Ok(Finding {
         share: Some(queued),
@@ -123,6 +115,20 @@ fn is_full(pool: &Pool<'_>, target: &str) -> Result<(), NoFinding> {
             pool.in_words(target),
             rate(pool.held)
         )),
+    }
+}
+
+/// The pool, and the part of the response time in which requests were in line for one of it, at the sockets or in a
+/// thread of their own.
+fn waited_for<'a>(facts: &'a Facts<'_>) -> (Option<Pool<'a>>, f64) {
+    let slept = facts.share(LedgerClass::Futex);
+    let sleeping = Pool::of_sleeping_threads(facts).filter(|_| slept >= COST.value());
+    if let Some(pool) = sleeping {
+        return (Some(pool), in_line(facts) + slept);
+    }
+    match at_work(facts) {
+        Some((pool, behind_work)) => (Some(pool), in_line(facts) + behind_work),
+        None => (Pool::of(facts), in_line(facts)),
     }
 }
 

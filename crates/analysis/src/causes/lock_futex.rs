@@ -2,11 +2,12 @@
 
 use model::{Finding, LedgerClass};
 
-use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
+use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{of_wait, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::number_format::percent;
+use crate::pools::Pool;
 use crate::serving::Answering;
 use crate::thresholds::Threshold;
 
@@ -43,6 +44,12 @@ fn judge(case: &Case<'_>) -> Judgement {
     told_from_idleness(facts)?;
     let (target, held) = case.waited()?;
     inside_requests(facts, &target.name)?;
+    if let Some(pool) = Pool::of_sleeping_threads(facts) {
+        let pool = pool.in_words(&target.name);
+        return absent(format!(
+            "limit.pool explains it: threads waited for one of {pool}"
+        ));
+    }
     let sentence = format!(
         "A lock is the bottleneck: {} of {} was threads of {} waiting for each other{}.",
         percent(held.share),

@@ -6,8 +6,8 @@ use model::Answer;
 
 use crate::drawing::{drawn, with};
 use crate::{
-    cache, clients, cores, disk, healthy, load, locks, memory, neighbour, network, pools, quota,
-    remote, runtimes, saturated, thread_times,
+    cache, clients, connection_pools, cores, disk, healthy, load, locks, memory, neighbour,
+    network, pools, quota, remote, runtimes, saturated, thread_times,
 };
 
 /// Causes with a drawing of each, some with several.
@@ -43,7 +43,8 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("lock.futex", own(locks::FUTEX)),
         ("lock.futex", thread_times::locked()),
         ("limit.pool", own(pools::POOL)),
-        ("limit.pool", pools::of_connections()),
+        ("limit.pool", connection_pools::of_connections()),
+        ("limit.pool", connection_pools::behind_connections()),
         ("limit.pool", pools::of_loops()),
         ("limit.pool", own(pools::POOLER)),
         ("cpu.neighbour", own(neighbour::NEIGHBOUR)),

@@ -74,54 +74,6 @@ fn behind_a_full_pool_the_line_is_not_the_peers() {
         .assert_eq(&judged(&report, "net.remote").sentence);
 }
 
-/// An event loop that has four connections to its peer, each of whose calls takes 40 ms.
-pub fn of_connections() -> String {
-    let one = POOL.replace("run x4", "run x1");
-    one + "    serving.answered_for_others *1000 11111111111111111111
-    peer_calls.requests    c1 *1e3 11111111111111111111
-    peer_calls.timed       c1 *1e3 11111111111111111111
-    peer_calls.timed_ns    c1 *4e10 11111111111111111111
-    peer_calls.connections c1 *10 44444444444444444444
-"
-}
-
-#[test]
-fn a_pool_of_connections_is_full_where_all_have_a_call() {
-    let report = drawn(&of_connections()).diagnose();
-    expect![[r#"
-        limit.pool | process server | measured | 0.800 (0.800 to 0.800)
-        A full pool is the bottleneck: 80 % of each request was in line for a connection of server; all 4 connections to c1 had a call for 100 % of the time.
-        helps: more connections in the pool, or shorter calls: +378 % to +456 % by waits removed, closed loop
-        not: more clients, more or faster CPUs, faster disk, more memory
-        wrong if: run with twice as many in the pool: if throughput stays the same, this is wrong
-    "#]].assert_eq(&told(&report));
-    let changes = [
-        (
-            "twice the connections",
-            "peer_calls.connections c1 *10 88888888888888888888",
-        ),
-        (
-            "fewer connections than calls at a time",
-            "peer_calls.connections c1 *10 22222222222222222222",
-        ),
-        (
-            "a gap in which they were not counted",
-            "peer_calls.connections c1 *10 --------------------",
-        ),
-    ];
-    expect![[r#"
-        twice the connections
-          absent: 8 connections of server to c1 were in use for only 50 % of the time
-          headline: net.remote
-        fewer connections than calls at a time
-          cannot tell: 2 connections of server to c1 at the end cannot have had 4.00 calls at a time
-          headline: net.remote
-        a gap in which they were not counted
-          cannot tell: the thread of server that reads a request is not the one that answers it, and how many connections server has to a peer was not counted
-          headline: net.remote
-    "#]].assert_eq(&answers(&of_connections(), "limit.pool", &changes));
-}
-
 /// Four event loops that are at work all the time, on sixteen CPUs; of the twenty requests that are in progress at a time
 /// sixteen are in line for one of them.
 pub fn of_loops() -> String {
