@@ -1,6 +1,9 @@
 //! No cause was found that explains enough, or two that cannot be told apart; what is known is said.
 
-use model::{AccountItem, Confidence, Finding, LedgerClass};
+use model::{AccountItem, Confidence, Finding, LedgerClass, Table};
+use sensors::pgbouncer::PGBOUNCER;
+use sensors::redis::REDIS;
+use sensors::{mysql, postgres};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent};
 use super::evidence::machine;
@@ -43,12 +46,8 @@ fn judge(case: &Case<'_>) -> Judgement {
     }
     let Some((first, _)) = case.findings().next() else {
         let finding = suspected(case, nothing_found(facts));
-        let advice = match facts.meta.plan.targets.as_slice() {
-            [] => format!("{}, and name what serves: --target", finding.to_confirm),
-            _ => finding.to_confirm,
-        };
         return Ok(Finding {
-            to_confirm: advice,
+            to_confirm: advice(facts, finding.to_confirm),
             ..finding
         });
     };
@@ -62,6 +61,40 @@ fn judge(case: &Case<'_>) -> Judgement {
         }
         None => absent(format!("{} was found", first.name)),
     }
+}
+
+/// What to do where nothing was found: a server that can say itself what its clients wait for is asked first.
+fn advice(facts: &Facts<'_>, usual: String) -> String {
+    let target = facts.target.as_ref();
+    if let Some((name, option)) =
+        target.and_then(|it| Some((&it.name, not_asked(facts, &it.name)?)))
+    {
+        return format!(
+            "ask {name} what its clients wait for: {option} (rights for it: docs/sources.md)"
+        );
+    }
+    match facts.meta.plan.targets.as_slice() {
+        [] => format!("{usual}, and name what serves: --target"),
+        _ => usual,
+    }
+}
+
+/// The option by which a server of this name is asked, where it was not.
+fn not_asked(facts: &Facts<'_>, name: &str) -> Option<&'static str> {
+    let servers: [(&[&str], &str, &Table); 4] = [
+        (&["postgres"], "--postgres", &postgres::SESSION),
+        (&["mariadbd", "mysqld"], "--mysql", &mysql::SESSION),
+        (&["pgbouncer"], "--pgbouncer", &PGBOUNCER),
+        (&["redis-server", "valkey-server"], "--redis", &REDIS),
+    ];
+    let (_, option, table) = servers
+        .into_iter()
+        .find(|(names, ..)| names.contains(&name))?;
+    let meta = facts.meta;
+    let is_told = facts.timeline.table(&table.name).is_some();
+    // Who was asked and did not answer left a gap that says why.
+    let asked = is_told || meta.gaps.iter().any(|gap| gap.table == table.name);
+    (!asked).then_some(option)
 }
 
 fn suspected(case: &Case<'_>, sentence: String) -> Finding {
