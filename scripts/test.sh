@@ -7,6 +7,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# In a fresh clone everything is compiled once: what would make the next time quicker makes this one slower.
+[ -d "${CARGO_TARGET_DIR:-target}" ] || export CARGO_INCREMENTAL=0
+
 scripts/need.sh "the tests" postgresql compilers sudo util-linux e2fsprogs iproute2 python3-venv
 scripts/need.sh "the tests of stealmeter in C" liburing-dev ||
     echo "No liburing: stealmeter is not tested with what is missing" >&2

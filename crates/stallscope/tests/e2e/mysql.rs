@@ -81,7 +81,7 @@ fn a_session_that_waits_for_a_row_is_recorded_with_the_thread_that_holds_it() {
     std::thread::sleep(Duration::from_millis(500));
     // The second waits for the first as well: the chain leads on to the holder.
     let queue = [mariadb.client(update), mariadb.client(update)];
-    let ended = mariadb.record(&place, "monitor", "sleep 6");
+    let ended = mariadb.record(&place, "monitor", "sleep 4");
     ended.status(0);
     keeps(PASSWORD, &place, &ended);
     let recording = place.opened();

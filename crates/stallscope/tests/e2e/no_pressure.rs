@@ -12,7 +12,7 @@ fn without_pressure_files_there_is_a_verdict_that_says_how_to_get_them() {
     }
     let place = Place::new();
     let hidden = "exec unshare -m --propagation private sh -c \
-        'mount -t tmpfs none /proc/pressure || exit 99; exec \"$0\" run --json report.json -- sleep 3' \"$0\"";
+        'mount -t tmpfs none /proc/pressure || exit 99; exec \"$0\" run --json report.json -- sleep 2' \"$0\"";
     let ended = Running::start(place.shell(hidden)).end();
     if ended.status == 99 {
         needs::skip("nothing can be mounted over /proc/pressure here");
@@ -63,7 +63,7 @@ const SWITCHED_OFF: &str = "
         for file in cpu memory io; do
             mount --bind \"$group/cgroup.procs\" /proc/pressure/$file || exit 99
         done
-        exec \"$0\" run --json report.json -- sleep 3' \"$0\"";
+        exec \"$0\" run --json report.json -- sleep 2' \"$0\"";
 
 #[test]
 fn pressure_that_is_switched_off_is_told_from_pressure_that_is_not_there() {

@@ -91,7 +91,7 @@ fn an_ordinary_user_gets_a_verdict_and_is_told_what_was_not_seen() {
     let Some((postgres, _alone)) = postgres::running() else {
         return;
     };
-    let load = "run --json report.json -- pgbench -c 3 -S -T 6 bench";
+    let load = "run --json report.json -- pgbench -c 3 -S -T 4 bench";
     let mut command = place.shell(&format!("{AS_NOBODY} {load}"));
     postgres.serve(&mut command);
     let ended = Running::start(command).end();

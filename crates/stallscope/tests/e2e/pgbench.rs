@@ -44,7 +44,7 @@ fn the_verdict_has_the_promised_shape() {
         return;
     };
     let place = Place::new();
-    let load = ["-c", "4", "-j", "2", "-S", "-T", "6", "bench"];
+    let load = ["-c", "4", "-j", "2", "-S", "-T", "4", "bench"];
     let ended = run(postgres, &place, &[], &load);
     ended
         .status(0)
@@ -213,7 +213,7 @@ fn no_adjust_adds_nothing_and_the_kernel_tells_the_latency() {
         return;
     };
     let place = Place::new();
-    let load = ["-c", "2", "-S", "-T", "5", "bench"];
+    let load = ["-c", "2", "-S", "-T", "3", "bench"];
     let ended = run(postgres, &place, &["--no-adjust"], &load);
     ended
         .status(0)
@@ -238,7 +238,7 @@ fn a_load_far_below_the_limit_is_healthy_and_its_rate_is_named() {
     // pgbench draws its schedule: a few seconds of one may hold some per cent less than asked for.
     for seed in ["--random-seed=1", "--random-seed=2", "--random-seed=3"] {
         let place = Place::new();
-        let load = ["-R", "1000", "-c", "4", "-S", "-T", "6", seed, "bench"];
+        let load = ["-R", "1000", "-c", "4", "-S", "-T", "4", seed, "bench"];
         run(postgres, &place, &[], &load).status(0).says("Lag");
         let report = place.report();
         let rate = signal(&report, "throughput").mean.expect("it has a mean");
@@ -273,7 +273,7 @@ fn a_bar_that_is_met_or_missed_decides_the_status() {
     let Some((postgres, _alone)) = postgres::running() else {
         return;
     };
-    let load = ["-c", "2", "-S", "-T", "4", "bench"];
+    let load = ["-c", "2", "-S", "-T", "3", "bench"];
     let met = ["--fail-if", "latency > 10s", "--fail-if", "throughput < 1"];
     run(postgres, &Place::new(), &met, &load)
         .status(0)
@@ -343,7 +343,7 @@ fn a_new_connection_for_each_transaction_gives_a_verdict() {
         postgres,
         &place,
         &[],
-        &["-C", "-c", "2", "-S", "-T", "5", "bench"],
+        &["-C", "-c", "2", "-S", "-T", "3", "bench"],
     );
     ended.status(0).says("Target: postgres").says("Where the");
     assert_eq!(target(&place.report()).entity.name, "postgres");

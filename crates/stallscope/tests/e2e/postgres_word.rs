@@ -110,7 +110,7 @@ fn a_blocked_session_is_recorded_with_who_blocks_it() {
         session(postgres, "select count(*) from word"),
     ];
     let dsn = format!("dbname=bench password={PASSWORD}");
-    let ended = run(postgres, &place, &dsn, "sleep 6");
+    let ended = run(postgres, &place, &dsn, "sleep 4");
     keeps(PASSWORD, &place, &ended);
     let recording = place.opened();
     describes_the_server(&recording.meta);
@@ -229,7 +229,7 @@ fn a_wrong_password_is_a_gap_and_the_run_goes_on() {
             "host=127.0.0.1 user=word_closed dbname=bench port={}",
             postgres.port()
         );
-        let words = ["record", "--for", "5s", "--postgres", &dsn, "--target"];
+        let words = ["record", "--for", "3s", "--postgres", &dsn, "--target"];
         let target = format!("port:{}", postgres.port());
         let mut command: Command = postgres.stallscope(&place, &[&words[..], &[&target]].concat());
         let passfile = place.write(".pgpass", "127.0.0.1:*:bench:word_closed:other\n");

@@ -36,7 +36,7 @@ fn quantiles_of_all_threads_are_reported_and_explained_again() {
     let ended = run(
         postgres,
         &place,
-        &["-c", "4", "-j", "2", "-S", "-T", "8", "bench"],
+        &["-c", "4", "-j", "2", "-S", "-T", "5", "bench"],
     );
     ended
         .status(0)
@@ -83,7 +83,7 @@ fn a_schedule_and_retries_have_columns_of_their_own() {
         "-c",
         "4",
         "-T",
-        "6",
+        "4",
         "-R",
         "150",
         "-L",

@@ -424,10 +424,10 @@ fn a_service_that_nobody_speaks_for_has_throughput_and_latency() {
     let place = Place::new();
     let mut load = postgres.client("pgbench");
     // Longer than it is recorded, also where that takes long to begin.
-    load.args(["-n", "-c", "4", "-j", "2", "-S", "-T", "8", "bench"]);
+    load.args(["-n", "-c", "4", "-j", "2", "-S", "-T", "6", "bench"]);
     let load = Running::start(load);
     let target = format!("port:{}", postgres.port());
-    let ended = place.run(&["record", "--for", "4s", "--json", JSON, "--target", &target]);
+    let ended = place.run(&["record", "--for", "3s", "--json", JSON, "--target", &target]);
     ended.status(0);
     let report = place.report();
     if let Some(why) = &report.cost.programs["requests"] {

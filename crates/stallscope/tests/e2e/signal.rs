@@ -24,7 +24,7 @@ fn a_script_that_prints_numbers_has_a_signal_and_a_server() {
         return;
     };
     let place = Place::new();
-    place.script("load.sh", "exec pgbench -c 2 -S -T 7 -P 1 bench");
+    place.script("load.sh", "exec pgbench -c 2 -S -T 4 -P 1 bench");
     let words = [
         "run",
         "--json",

@@ -103,7 +103,7 @@ fn the_exact_ledger_says_of_waits_for_rows_what_samples_of_the_servers_own_word_
     }
     let target = format!("pid:{}", postgres.pid());
     place
-        .run(&["record", "--for", "8s", "--target", &target])
+        .run(&["record", "--for", "5s", "--target", &target])
         .status(0);
     let backends: BTreeSet<u32> = postgres.backends().into_iter().collect();
     drop(load);

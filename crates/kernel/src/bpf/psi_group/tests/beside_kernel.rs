@@ -2,7 +2,7 @@
 
 use super::*;
 
-const MEASURED: Duration = Duration::from_secs(7);
+const MEASURED: Duration = Duration::from_secs(5);
 /// Longest time between the reading of the kernel's values and of the programs'.
 const AT_ONCE: Duration = Duration::from_millis(2);
 
