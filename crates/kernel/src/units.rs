@@ -23,6 +23,11 @@ const ENGINES: [(&str, Engine); 6] = [
     ("containerd-", Engine::Containerd),
     ("crio-", Engine::Crio),
 ];
+/// `libpod-payload-ID` is the container in the group of a service that systemd started it as (`podman run
+/// --cgroups=split`, which Quadlet's units use): its limits are there, and not at the service.
+const PAYLOAD: &str = "payload-";
+/// `libpod-conmon-ID.scope`, `crio-conmon-ID.scope`.
+const MONITOR: &str = "conmon-";
 
 /// Who runs a container.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +47,7 @@ pub struct GroupUnit {
     pub unit: MachineUnit,
     /// What people call it.
     pub name: String,
-    /// Of a container, who runs it, and its id.
+    /// Of a container or its monitor, who runs the container, and its id.
     container: Option<(Engine, String)>,
 }
 
@@ -52,7 +57,7 @@ impl GroupUnit {
     pub fn of(path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.split('/').collect();
         // What runs in a container or machine is a matter of its own; a service may have groups below it.
-        let inside = [container, machine, service];
+        let inside = [container, monitor, machine, service];
         let found = inside.into_iter().find_map(|kind| {
             let last = (1..parts.len()).rev();
             last.into_iter()
@@ -73,7 +78,10 @@ impl GroupUnit {
         if let Some((engine, id)) = &self.container
             && let Some(name) = names::of(root, *engine, id)
         {
-            self.name = name;
+            self.name = match self.unit.kind {
+                UnitKind::Group => monitor_of(&name),
+                _ => name,
+            };
         }
         self
     }
@@ -87,15 +95,23 @@ impl GroupUnit {
     }
 }
 
+/// The name of the container that the monitor `pid` in the /proc below `root` looks after, as its engine has it now;
+/// `None` where that process is no monitor of a container.
+///
+/// For containers without a control group of their own, as those of users without root's rights often are.
+pub fn monitored(root: &Path, pid: u32) -> Option<String> {
+    let id = names::monitored(root, pid).filter(|id| is_id(id))?;
+    Some(names::of(root, Engine::Podman, &id).unwrap_or_else(|| id[..SHORT].to_owned()))
+}
+
 fn container(parts: &[&str], place: usize) -> Option<GroupUnit> {
     let part = parts[place];
     let scope = part.strip_suffix(".scope").unwrap_or(part);
-    let by_scope = ENGINES.iter().find_map(|(prefix, engine)| {
-        let id = scope.strip_prefix(prefix)?;
-        is_id(id).then_some((*engine, id))
-    });
+    let by_scope = engine_of(scope, "").or_else(|| engine_of(scope, PAYLOAD));
     let above = parts[place - 1];
-    let by_folder = is_id(part).then_some(match above {
+    // The folder of a pod of Podman's has its containers and their monitors in it.
+    let is_pod = parts.get(place + 1) == Some(&"conmon");
+    let by_folder = (is_id(part) && !is_pod).then_some(match above {
         "docker" => (Engine::Docker, part),
         _ => (Engine::Unknown, part),
     });
@@ -110,6 +126,27 @@ fn container(parts: &[&str], place: usize) -> Option<GroupUnit> {
     let nspawn = nspawn.and_then(|name| name.strip_suffix(".service"));
     let name = lxc.or(nspawn).filter(|name| !name.is_empty())?;
     Some(GroupUnit::new(UnitKind::Container, &unescape(name)))
+}
+
+/// The process that an engine leaves beside each container, conmon: systemd has a scope for it.
+fn monitor(parts: &[&str], place: usize) -> Option<GroupUnit> {
+    let scope = parts[place].strip_suffix(".scope")?;
+    let (engine, id) = engine_of(scope, MONITOR)?;
+    let mut unit = GroupUnit::new(UnitKind::Group, &monitor_of(&id[..SHORT]));
+    unit.container = Some((engine, id.to_owned()));
+    Some(unit)
+}
+
+fn monitor_of(container: &str) -> String {
+    format!("conmon of {container}")
+}
+
+/// The engine and the id in the name of a scope: the engine's word, `part` of the container, and the id.
+fn engine_of<'a>(scope: &'a str, part: &str) -> Option<(Engine, &'a str)> {
+    ENGINES.iter().find_map(|(prefix, engine)| {
+        let id = scope.strip_prefix(prefix)?.strip_prefix(part)?;
+        is_id(id).then_some((*engine, id))
+    })
 }
 
 /// Of libvirt or systemd-machined.

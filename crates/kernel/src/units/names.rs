@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 4 << 20;
 pub(super) fn of(root: &Path, engine: Engine, id: &str) -> Option<String> {
     match engine {
         Engine::Docker => docker(root, id).or_else(|| containerd(root, id)),
-        Engine::Podman => podman(root, id).or_else(|| conmon(root, id)),
+        Engine::Podman => podman(root, id),
         Engine::Containerd => containerd(root, id).or_else(|| kubernetes(root, id)),
         Engine::Crio => crio(root, id).or_else(|| kubernetes(root, id)),
         Engine::Unknown => docker(root, id)
@@ -52,32 +52,61 @@ fn docker_data(root: &Path) -> Option<PathBuf> {
     Some(root.join(path.trim_start_matches('/')))
 }
 
+/// What Podman's storage calls it now; else what its monitor was told at the start, where the storage cannot be read.
 fn podman(root: &Path, id: &str) -> Option<String> {
     let mut storages = vec![root.join("var/lib/containers/storage")];
     // Those of users without root's rights.
     let homes = fs::read_dir(root.join("home")).into_iter().flatten();
     let homes = homes.flatten().map(|home| home.path());
     storages.extend(homes.map(|home| home.join(".local/share/containers/storage")));
-    let drivers = ["overlay", "vfs", "btrfs", "zfs"];
-    let lists = storages.iter().flat_map(|storage| {
-        drivers.map(|driver| storage.join(format!("{driver}-containers/containers.json")))
+    let folders = storages.iter().flat_map(|storage| {
+        let drivers = ["overlay", "vfs", "btrfs", "zfs"];
+        drivers.map(|driver| storage.join(format!("{driver}-containers")))
     });
+    let mut folders = folders.into_iter();
+    let usual = folders.find_map(|folder| stored(&folder, id));
+    usual.or_else(|| {
+        let proc = root.join("proc");
+        let monitor = conmon(root, id)?;
+        let moved = bundle_folder(root, monitor, id);
+        let moved = moved.and_then(|folder| stored(&folder, id));
+        moved.or_else(|| process_list::option_of(&proc, monitor, "-n"))
+    })
+}
+
+/// The name in a storage's list of containers, or of those that are removed when they end (`--rm`).
+fn stored(folder: &Path, id: &str) -> Option<String> {
+    let lists = ["containers.json", "volatile-containers.json"];
     lists.into_iter().find_map(|list| {
-        let all = json(&list)?;
+        let all = json(&folder.join(list))?;
         let own = all.as_array()?.iter().find(|own| own["id"] == id)?;
         text(&own["names"][0])
     })
 }
 
-/// The name that Podman gave to the container's monitor, which runs as long as the container: for storage at a
-/// place of its own, and for containers without storage (`--rootfs`).
-fn conmon(root: &Path, id: &str) -> Option<String> {
+/// The container's monitor, which runs as long as the container.
+fn conmon(root: &Path, id: &str) -> Option<u32> {
+    let pids = process_list::pids(&root.join("proc"));
+    let mut pids = pids.into_iter();
+    pids.find(|pid| monitored(root, *pid).is_some_and(|of| of == id))
+}
+
+/// The id of the container that a monitor looks after; `None` where that process is none.
+pub(super) fn monitored(root: &Path, pid: u32) -> Option<String> {
     let proc = root.join("proc");
-    process_list::pids(&proc).into_iter().find_map(|pid| {
-        process_list::program_name(&proc, pid).filter(|name| name == "conmon")?;
-        process_list::option_of(&proc, pid, "-c").filter(|of| of == id)?;
-        process_list::option_of(&proc, pid, "-n")
-    })
+    process_list::program_name(&proc, pid).filter(|name| name == "conmon")?;
+    process_list::option_of(&proc, pid, "-c")
+}
+
+/// The folder of a storage at a place of its own, from the container's folder in it that the monitor was told:
+/// `STORAGE/DRIVER-containers/ID/userdata`.
+fn bundle_folder(root: &Path, monitor: u32, id: &str) -> Option<PathBuf> {
+    let bundle = process_list::option_of(&root.join("proc"), monitor, "-b")?;
+    let folder = bundle.strip_suffix(&format!("/{id}/userdata"))?;
+    let folder = folder
+        .strip_prefix('/')
+        .filter(|folder| !folder.is_empty())?;
+    Some(root.join(folder))
 }
 
 /// The description that containerd hands to the runtime, by the namespace of whoever asked for it.

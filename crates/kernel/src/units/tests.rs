@@ -41,6 +41,7 @@ fn a_path_says_what_runs_in_it() {
         "/kubepods.slice/kubepods-pod1.slice/cri-containerd-ID.scope",
         "/kubepods/burstable/pod1/ID",
         "/kubepods.slice/kubepods-pod1.slice/crio-ID.scope",
+        "/system.slice/web.service/libpod-payload-ID",
     ] {
         is(path, "container", short, path);
     }
@@ -81,6 +82,24 @@ fn a_path_says_what_runs_in_it() {
 }
 
 #[test]
+fn a_containers_monitor_is_called_after_it_and_is_no_container() {
+    let monitor = format!("conmon of {}", &ID[..12]);
+    for path in [
+        "/machine.slice/libpod-conmon-ID.scope",
+        "/system.slice/crio-conmon-ID.scope",
+    ] {
+        is(path, "group", &monitor, path);
+    }
+    let list = "var/lib/containers/storage/overlay-containers/containers.json";
+    let text = r#"[{"id":"ID","names":["shop"]}]"#;
+    let said = named("/machine.slice/libpod-conmon-ID.scope", &[(list, text)]);
+    assert_eq!(said, "conmon of shop");
+    // Of a pod with control groups of Podman's own making.
+    let pod = "/libpod_parent/ID/conmon";
+    is(pod, "group", "conmon", pod);
+}
+
+#[test]
 fn a_login_and_the_root_say_nothing() {
     for path in [
         "/",
@@ -114,6 +133,8 @@ fn engines_keep_the_names_that_people_gave() {
     for list in [
         "var/lib/containers/storage/overlay-containers/containers.json",
         "home/ann/.local/share/containers/storage/vfs-containers/containers.json",
+        // Of one that was started with `--rm`.
+        "var/lib/containers/storage/overlay-containers/volatile-containers.json",
     ] {
         let text = r#"[{"id":"77","names":["no"]},{"id":"ID","names":["shop"],"layer":"1"}]"#;
         assert_eq!(named("/x/libpod-ID.scope", &[(list, text)]), "shop");
@@ -146,7 +167,7 @@ mod captured {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::super::GroupUnit;
+    use super::super::{GroupUnit, monitored};
 
     fn fixture(name: &str) -> PathBuf {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engines");
@@ -199,6 +220,14 @@ mod captured {
         let line = fs::read(fixture("podman/conmon.cmdline")).expect("it was captured");
         put(root.path(), "proc/77/cmdline", &line);
         assert_eq!(own.clone().named(root.path()).name, "web-runc");
+        assert_eq!(monitored(root.path(), 77).as_deref(), Some("web-runc"));
+        assert_eq!(monitored(root.path(), 78), None);
+        // The monitor is not told when the container is renamed; the list beside its folder has the new name.
+        let text = fs::read_to_string(fixture("podman/containers.json")).expect("it was captured");
+        let place = "tmp/ctr-try/store/vfs-containers/containers.json";
+        put(root.path(), place, text.replace("web-runc", "shop"));
+        assert_eq!(own.clone().named(root.path()).name, "shop");
+        assert_eq!(monitored(root.path(), 77).as_deref(), Some("shop"));
         let root = tempfile::tempdir().expect("a temporary folder");
         let list = fs::read(fixture("podman/containers.json")).expect("it was captured");
         let place = "var/lib/containers/storage/vfs-containers/containers.json";
