@@ -43,14 +43,14 @@ pub(super) fn pids_at(mounts: &[PathBuf], path: &str) -> Result<BTreeSet<u32>, E
     pids_in(&groups, path)
 }
 
-/// The processes of a unit: of the groups named `name` or `name.service`.
+/// The processes of a unit: of the groups named `name`, `name.service` or `name.scope`.
 pub(super) fn pids_of_unit(mounts: &[PathBuf], name: &str) -> Result<BTreeSet<u32>, Error> {
-    let service = format!("{name}.service");
+    let names = ["", ".service", ".scope"].map(|kind| format!("{name}{kind}"));
     let mut groups = Vec::new();
     for mount in mounts {
         walk(mount, DEEPEST, &mut |group| {
             let last = group.file_name().and_then(|last| last.to_str());
-            let found = last.is_some_and(|last| last == name || last == service);
+            let found = last.is_some_and(|last| names.iter().any(|name| name == last));
             if found {
                 groups.push(group.to_owned());
             }

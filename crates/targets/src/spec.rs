@@ -15,7 +15,7 @@ pub enum TargetSpec {
     Port(u16),
     /// The processes of a cgroup, by its path below the mount; bytes that are no UTF-8 as `\xNN`.
     Cgroup(String),
-    /// The processes of a systemd unit, with or without `.service`.
+    /// The processes of a systemd unit, with or without `.service` or `.scope`.
     Unit(String),
     /// One process and its descendants.
     Pid(u32),

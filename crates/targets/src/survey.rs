@@ -11,11 +11,15 @@ use std::time::Instant;
 
 use kernel::process_list::{self, Process};
 use kernel::process_tree::program_root;
-use kernel::units::GroupUnit;
+use kernel::units::{self, GroupUnit};
 use model::{MachineUnit, UnitKind, name_of};
 
 /// The parent of the kernel's own threads, `kthreadd`.
 const KERNEL_THREADS: u32 = 2;
+/// What Podman and CRI-O leave beside each container: the parent of the container's first process.
+const MONITOR: &str = "conmon";
+/// A list read while processes come and go may have a cycle.
+const DEEPEST: usize = 1000;
 
 /// What all processes had used and waited for at one moment.
 pub struct Look {
@@ -90,7 +94,7 @@ impl Look {
             let (on_cpu, delayed) = (part(seen.run_ns, run), part(seen.delay_ns, delay));
             let blocked = seen.blocked + earlier.map_or(seen.blocked, |it| it.blocked);
             let blocked = f64::from(blocked) / 2.0;
-            let Some((key, unit)) = place(proc, *pid, seen, home.as_deref()) else {
+            let Some((key, unit)) = self.place(proc, *pid, seen, home.as_deref()) else {
                 continue;
             };
             // Its name is read once: many processes may be in a container, and its engine's files may be long.
@@ -107,6 +111,48 @@ impl Look {
         let weight = |part: &Part| part.waiting() + part.on_cpu;
         parts.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         parts
+    }
+
+    /// The part of the machine that a process belongs to; `None` if it has ended.
+    ///
+    /// The group that we are in ourselves is where a person works: what runs there is told apart by process.
+    fn place(
+        &self,
+        proc: &Path,
+        pid: u32,
+        seen: &Seen,
+        home: Option<&str>,
+    ) -> Option<(Key, Place)> {
+        let group = group_of(proc, pid).filter(|group| Some(&**group) != home);
+        if let Some(found) = group.and_then(|group| GroupUnit::of(&group)) {
+            let key = Key::Group(found.unit.group.clone()?);
+            return Some((key, Place::Group(found)));
+        }
+        let comm = seen.process.comm.clone();
+        if let Some((root, monitor)) = self.monitored(pid) {
+            let place = Place::Monitored {
+                root,
+                monitor,
+                comm,
+            };
+            return Some((Key::Process(root), place));
+        }
+        let root = program_root(proc, pid)?;
+        Some((Key::Process(root), Place::Process { root, comm }))
+    }
+
+    /// The first process of the container that `pid` is in, and the monitor that is the parent of it.
+    fn monitored(&self, pid: u32) -> Option<(u32, u32)> {
+        let mut line = std::iter::successors(Some(pid), |pid| {
+            let parent = self.processes.get(pid)?.process.parent;
+            (parent != 0).then_some(parent)
+        });
+        let mut below = line.next()?;
+        line.take(DEEPEST).find_map(|pid| {
+            let first = std::mem::replace(&mut below, pid);
+            let seen = self.processes.get(&pid)?;
+            (seen.process.comm == MONITOR).then_some((first, pid))
+        })
     }
 }
 
@@ -149,31 +195,38 @@ enum Key {
 enum Place {
     /// A service, a container, a virtual machine or another group.
     Group(GroupUnit),
+    /// A container without a group of its own, by its first process, and the engine's monitor of it.
+    Monitored {
+        root: u32,
+        monitor: u32,
+        comm: String,
+    },
     /// A program that is in none, by its topmost process, and the name of a process of it.
     Process { root: u32, comm: String },
-}
-
-/// The part of the machine that a process belongs to; `None` if it has ended.
-///
-/// The group that we are in ourselves is where a person works: what runs there is told apart by process.
-fn place(proc: &Path, pid: u32, seen: &Seen, home: Option<&str>) -> Option<(Key, Place)> {
-    let group = group_of(proc, pid).filter(|group| Some(&**group) != home);
-    if let Some(found) = group.and_then(|group| GroupUnit::of(&group)) {
-        let key = Key::Group(found.unit.group.clone()?);
-        return Some((key, Place::Group(found)));
-    }
-    let root = program_root(proc, pid)?;
-    let comm = seen.process.comm.clone();
-    Some((Key::Process(root), Place::Process { root, comm }))
 }
 
 impl Place {
     /// The part that it is, with the name that people know.
     fn named(self, proc: &Path) -> Part {
+        let machine = proc.parent().unwrap_or(proc);
         let (unit, name, pids) = match self {
             Self::Group(found) => {
-                let found = found.named(proc.parent().unwrap_or(proc));
+                let found = found.named(machine);
                 (found.unit, found.name, Vec::new())
+            }
+            Self::Monitored {
+                root,
+                monitor,
+                comm,
+            } => {
+                let name = units::monitored(machine, monitor);
+                let kind = match name {
+                    Some(_) => UnitKind::Container,
+                    None => UnitKind::Process,
+                };
+                let unit = MachineUnit { kind, group: None };
+                let name = name.or_else(|| process_list::name_of(proc, root));
+                (unit, name.unwrap_or(comm), vec![root])
             }
             Self::Process { root, comm } => {
                 let machine = virtual_machine(proc, root);

@@ -4,6 +4,7 @@ mod forms;
 mod guesses;
 mod live;
 mod parsers;
+mod survey;
 mod targets;
 mod trees;
 

@@ -84,6 +84,7 @@ fn write_groups(proc: &Path) {
     for (group, pids) in [
         ("a/x.service", "20\n0\n"),
         ("a/x.service/inner", "10\n11\n"),
+        ("a/app.scope", "31\n"),
         ("empty", ""),
     ] {
         fs::create_dir_all(proc.join("cgroup").join(group)).unwrap();
@@ -115,6 +116,7 @@ fn a_target_means_its_topmost_processes() {
         ("cgroup:a/x.service/inner", vec![10, 11]),
         ("unit:x", vec![10, 11, 20]),
         ("unit:x.service", vec![10, 11, 20]),
+        ("unit:app", vec![31]),
     ] {
         assert_eq!(meant(&tree, text), Ok(pids), "{text}");
     }
