@@ -36,6 +36,7 @@ commands_present() {
         nginx-light) has_program nginx || [ -x /usr/sbin/nginx ] ;;
         mariadb-server) has_program mariadbd || [ -x /usr/sbin/mariadbd ] ;;
         haproxy | pgbouncer) has_program "$1" || [ -x "/usr/sbin/$1" ] ;;
+        busybox-static) has_program busybox ;;
         linux-perf) has_program perf ;;
         python3-venv) has_program python3 && python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) has_program "$1" ;;

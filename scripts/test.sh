@@ -17,6 +17,8 @@ scripts/need.sh "the tests of other servers" redis-server nginx apache2-utils ||
     echo "No Redis, nginx or ab: requests are counted at PostgreSQL only" >&2
 scripts/need.sh "the tests of applications that are asked" redis-server pgbouncer mariadb-server openjdk-17-jdk-headless prometheus-node-exporter ||
     echo "No Redis, PgBouncer, MariaDB, Java or node exporter: these are not asked what they report" >&2
+scripts/need.sh "the tests of containers" podman runc busybox-static ||
+    echo "No Podman, runc or busybox: no container is recorded" >&2
 scripts/need.sh "the steal experiment" linux-perf ||
     echo "No perf: the steal experiment is not tried" >&2
 scripts/rust.sh
