@@ -81,6 +81,9 @@ pub enum Set {
     /// Causes that come in by another door, written by somebody else who had not read the engine.
     #[value(name = "strangers-4")]
     Strangers4,
+    /// Causes that a server's own settings bring in, by a third writer who had not read the engine.
+    #[value(name = "strangers-5")]
+    Strangers5,
 }
 
 /// What a scenario is there for.

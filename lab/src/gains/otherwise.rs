@@ -8,7 +8,7 @@ const WORK: &str = "the lab takes work away, the remedy adds a CPU";
 const BOTH: &str = "the lab takes both causes away, the remedy one";
 
 /// The situations, and what is different.
-const OTHERWISE: [(&str, &str); 19] = [
+const OTHERWISE: [(&str, &str); 22] = [
     ("cpu-saturated", CLIENTS),
     ("mariadb-saturated", CLIENTS),
     ("client-bound", GENERATOR),
@@ -31,6 +31,9 @@ const OTHERWISE: [(&str, &str); 19] = [
     ("apache-checksums", GENERATOR),
     ("go-reads-and-service", BOTH),
     ("postgres-advisory-lock-and-neighbour", BOTH),
+    ("nginx-backtracking", WORK),
+    ("java-collections-and-journal", BOTH),
+    ("go-memory-and-service", BOTH),
 ];
 
 /// Why that situation is not compared, if it is not.

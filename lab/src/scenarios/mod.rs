@@ -27,6 +27,7 @@ mod strangers;
 mod strangers_2;
 mod strangers_3;
 mod strangers_4;
+mod strangers_5;
 
 pub use held_out::{missing, nginx, redis};
 
@@ -64,6 +65,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_2::scenarios());
     all.extend(strangers_3::scenarios());
     all.extend(strangers_4::scenarios());
+    all.extend(strangers_5::scenarios());
     all
 }
 

@@ -29,6 +29,8 @@ pub enum Limit {
     CpuShares(u32),
     /// Reads per second from a device (`254:0`).
     ReadsPerSecond(String, u32),
+    /// Writes per second to a device.
+    WritesPerSecond(String, u32),
     /// Bytes read per second from a device.
     BytesReadPerSecond(String, u32),
     /// Memory with page cache, bytes.
@@ -40,7 +42,9 @@ impl Limit {
     fn controller(&self) -> &'static str {
         match self {
             Limit::CpuQuota(_) | Limit::CpuShares(_) => "cpu",
-            Limit::ReadsPerSecond(..) | Limit::BytesReadPerSecond(..) => "blkio",
+            Limit::ReadsPerSecond(..)
+            | Limit::WritesPerSecond(..)
+            | Limit::BytesReadPerSecond(..) => "blkio",
             Limit::Memory(_) => "memory",
         }
     }
@@ -56,6 +60,10 @@ impl Limit {
             Limit::ReadsPerSecond(device, reads) => (
                 "blkio.throttle.read_iops_device",
                 format!("{device} {reads}"),
+            ),
+            Limit::WritesPerSecond(device, writes) => (
+                "blkio.throttle.write_iops_device",
+                format!("{device} {writes}"),
             ),
             Limit::BytesReadPerSecond(device, bytes) => (
                 "blkio.throttle.read_bps_device",
@@ -77,6 +85,9 @@ impl Limit {
                 ("cpu.weight", weight.to_string())
             }
             Limit::ReadsPerSecond(device, reads) => ("io.max", format!("{device} riops={reads}")),
+            Limit::WritesPerSecond(device, writes) => {
+                ("io.max", format!("{device} wiops={writes}"))
+            }
             Limit::BytesReadPerSecond(device, bytes) => {
                 ("io.max", format!("{device} rbps={bytes}"))
             }
@@ -245,6 +256,8 @@ mod tests {
         assert_eq!(said(Limit::CpuShares(2)), pair("2", "1"));
         let reads = Limit::ReadsPerSecond("254:0".to_owned(), 300);
         assert_eq!(said(reads), pair("254:0 300", "254:0 riops=300"));
+        let writes = Limit::WritesPerSecond("254:0".to_owned(), 200);
+        assert_eq!(said(writes), pair("254:0 200", "254:0 wiops=200"));
         let bytes = Limit::BytesReadPerSecond("254:0".to_owned(), 4096);
         assert_eq!(said(bytes), pair("254:0 4096", "254:0 rbps=4096"));
     }

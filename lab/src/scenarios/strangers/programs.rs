@@ -17,6 +17,7 @@ pub const HAPROXY: Needed = ("haproxy", "haproxy");
 pub const REDIS: Needed = ("redis-server", "redis-server");
 pub const MEMCACHED: Needed = ("memcached", "memcached");
 pub const PGBOUNCER: Needed = ("pgbouncer", "pgbouncer");
+pub const PERL: Needed = ("perl", "perl");
 pub const PYTHON: Needed = ("python3", "python3");
 pub const NODE: Needed = ("node", "nodejs");
 pub const JAVA: Needed = ("javac", "openjdk-17-jdk-headless");
