@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * collections of a heap full of objects that stay, as some libraries do to free what lies outside of it.
  */
 public class Forced {
-    private static final int PIECE = 1 << 10;
+    private static final int PIECE = 64;
     private static final int RECORD = 512;
     private static final int JOURNAL = 1 << 16;
 
@@ -27,16 +27,16 @@ public class Forced {
     /** Objects that each collection has to walk over. */
     private final byte[][] kept;
 
-    Forced(Path folder, boolean forces, int keptKib) {
+    Forced(Path folder, boolean forces, int count) {
         this.folder = folder;
         this.forces = forces;
-        this.kept = new byte[keptKib][];
-        for (int piece = 0; piece < keptKib; piece++) {
+        this.kept = new byte[count][];
+        for (int piece = 0; piece < count; piece++) {
             kept[piece] = new byte[PIECE];
         }
     }
 
-    /** Port, threads, folder of the journals, forced or left, ms between collections (0: none), KiB that stay. */
+    /** Port, threads, folder of the journals, forced or left, ms between collections (0: none), objects that stay. */
     public static void main(String[] words) throws Exception {
         boolean forces = words[3].equals("forced");
         Forced server = new Forced(Path.of(words[2]), forces, Integer.parseInt(words[5]));

@@ -49,8 +49,8 @@ pub fn scenarios() -> Vec<Scenario> {
             [
                 "mariadb-thread-pool",
                 "pool of threads inside the database used up",
-                "Sixteen sysbench threads ask MariaDB for 5 ms of sleep, and it has a pool of two or \
-                 three threads for all sessions.",
+                "Sixteen sysbench threads ask MariaDB for 5 ms of sleep, and it has a pool of three \
+                 threads for all sessions.",
             ],
             Expect::one("limit.pool", Who::Target),
             thread_pool,

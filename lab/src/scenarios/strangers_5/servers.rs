@@ -37,10 +37,10 @@ pub fn renewing(stage: &mut Stage, word: &str) -> Result<(u32, String)> {
 }
 
 /// The service in Java with mapped journals: threads, their folder, `forced` or `left`, ms between
-/// collections, and KiB that stay.
+/// collections, and objects that stay.
 pub fn forced(stage: &mut Stage, words: [&str; 5]) -> Result<(u32, String)> {
     let program = ["Forced", include_str!("../../../programs/Forced.java")];
-    let options = ["-XX:+UseSerialGC", "-Xms256m", "-Xmx256m"];
+    let options = ["-XX:+UseSerialGC", "-Xms384m", "-Xmx384m"];
     java_class(stage, program, &options, &words)
 }
 

@@ -8,6 +8,11 @@ use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
 use crate::scenarios::held_out::here;
 use crate::stage::{Limit, Stage};
 
+/// Between the collections, each of which takes longer than that.
+const PAUSE_MS: &str = "40";
+/// Objects that a collection has to walk over.
+const KEPT: &str = "1000000";
+
 /// What the service in Go reads from.
 const FILE: usize = 128 << 20;
 /// What of it may be in memory.
@@ -27,8 +32,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 "java-collections-and-journal",
                 "collections that a program asks for and a mapped journal on a slow disk",
                 "Four connections ask a Java service that writes to a mapped journal and forces it to a \
-                 disk that takes its time, while another thread of it asks for a collection every 60 \
-                 ms.",
+                 disk that takes its time, while another thread of it asks for a collection 40 ms \
+                 after the last one.",
             ],
             Expect::one("lock.runtime", Who::Target).and("io.sync", Who::Target),
             collections_and_journal,
@@ -58,8 +63,8 @@ fn collections_and_journal(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     stage.give_away(&disk)?;
     let folder = disk.to_string_lossy();
     let words = match cause {
-        Cause::Made => ["8", &folder, "forced", "60", "60000"],
-        Cause::Removed => ["8", &folder, "left", "0", "60000"],
+        Cause::Made => ["8", &folder, "forced", PAUSE_MS, KEPT],
+        Cause::Removed => ["8", &folder, "left", "0", KEPT],
     };
     let (_, port) = servers::forced(stage, words)?;
     let address = here(&port);
