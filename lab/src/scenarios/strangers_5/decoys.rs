@@ -12,14 +12,14 @@ use crate::stage::{Limit, Stage};
 
 /// How long a report takes.
 const REPORT_US: u32 = 300_000;
-/// 0.05 of one CPU, in us per 100 ms, and the weight of an ordinary group.
-const BATCH: [Limit; 2] = [Limit::CpuQuota(Some(5_000)), Limit::CpuShares(1024)];
+/// 0.05 of one CPU, in us per 100 ms, and a weight with which it makes way for everybody.
+const BATCH: [Limit; 2] = [Limit::CpuQuota(Some(5_000)), Limit::CpuShares(2)];
 /// What the job that is killed may keep in memory.
 const MEMORY: u64 = 24 << 20;
 /// It keeps a line of 64 MB, unless somebody kills it, and is started again: more than it may, and not so
 /// much that it could do harm without its limit.
 const JOB: &str =
-    "while :; do head -c 64M /dev/zero | tail -n 1 > /dev/null 2>&1; sleep 0.3; done 2> /dev/null";
+    "while :; do head -c 64M /dev/zero | tail -n 1 > /dev/null 2>&1; sleep 1; done 2> /dev/null";
 /// What is asked of memcached: for a key that is not there.
 const GET: [&str; 4] = ["--text", "get key\r\n", "--ends", "END\r\n"];
 
@@ -45,8 +45,8 @@ pub fn scenarios() -> Vec<Scenario> {
             [
                 "haproxy-throttled-beside",
                 "CPU quota of somebody else that is always used up",
-                "A batch in another group may use 0.05 of one CPU and always wants more, while two \
-                 connections with 2 ms to think ask HAProxy, which answers at once.",
+                "A batch in another group of next to no weight may use 0.05 of one CPU and always wants \
+                 more, while two connections with 2 ms to think ask HAProxy, which answers at once.",
             ],
             throttled_beside,
         ),
@@ -54,7 +54,7 @@ pub fn scenarios() -> Vec<Scenario> {
             [
                 "memcached-killed-beside",
                 "processes of others that are killed for memory",
-                "A job in another group is killed for memory several times per second, and started \
+                "A job in another group is killed for memory about once per second, and started \
                  again, while four connections with 1 ms to think ask memcached.",
             ],
             killed_beside,
