@@ -4,8 +4,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::programs::{HAPROXY, MEMCACHED, NODE, missing};
-use super::{cause, downstream, first, servers, unknown};
+use super::programs::{LIGHTTPD, MEMCACHED, NODE, missing};
+use super::{cause, downstream, first, second, servers, unknown};
 use crate::scenario::{Cause, Costs, Expect, Kind, Scenario, SetUp, Who};
 use crate::scenarios::held_out::here;
 use crate::stage::{Limit, Stage};
@@ -43,10 +43,10 @@ pub fn scenarios() -> Vec<Scenario> {
         ),
         decoy(
             [
-                "haproxy-throttled-beside",
+                "lighttpd-throttled-beside",
                 "CPU quota of somebody else that is always used up",
                 "A batch in another group of next to no weight may use 0.05 of one CPU and always wants \
-                 more, while two connections with 2 ms to think ask HAProxy, which answers at once.",
+                 more, while a connection with 4 ms to think asks lighttpd for a text that it compresses.",
             ],
             throttled_beside,
         ),
@@ -78,10 +78,10 @@ fn unawaited_calls(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
 }
 
 fn throttled_beside(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
-    if let Some(why) = missing(&[HAPROXY]) {
+    if let Some(why) = missing(&[LIGHTTPD]) {
         return Ok(SetUp::NotHere(why));
     }
-    let (_, port) = first::haproxy(stage)?;
+    let (_, port) = second::lighttpd(stage, 0)?;
     if cause == Cause::Made {
         let batch = stage.beside(stage.own(&["burn", "--threads", "1"])?)?;
         if let Err(error) = stage.confine("batch", batch, &BATCH) {
@@ -89,8 +89,9 @@ fn throttled_beside(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         }
     }
     let address = here(&port);
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    unknown(stage, &[&words[..], &["--think", "2000"]].concat())?.ready()
+    let asks = ["--http", "/list.txt", "--header", second::GZIP];
+    let words = ["load", &address, "--connections", "1", "--think", "4000"];
+    unknown(stage, &[&words[..], &asks].concat())?.ready()
 }
 
 fn killed_beside(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
