@@ -207,7 +207,8 @@ impl Accounting<'_> {
             .map(|class| self.target.serving_ledger.get(class))
             .sum();
         let room_ns = (total_ns - lag_ns - sure_ns).max(0.0);
-        calls.ns().min(room_ns)
+        let waited_ns = calls.ns() * self.target.not_throttled();
+        waited_ns.min(room_ns)
     }
 
     /// The wait for each peer that is worth showing, with what stood in line meanwhile.

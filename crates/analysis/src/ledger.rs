@@ -281,8 +281,8 @@ impl Ledger {
     }
 
     /// Passes the time in locks on as it is known where it ended: behind another thread's fsync, or behind somebody
-    /// who waited for work, which is to be idle in futex unless all of it was inside requests. The other ends are those of
-    /// a lock.
+    /// who waited for work, which is to be idle in futex unless all of it was inside requests, or at a timer, which is to
+    /// sleep. The other ends are those of a lock.
     pub(crate) fn pass_on(&mut self, ends: &Ends) {
         let synced = ends.part(LedgerClass::Sync) + ends.part(LedgerClass::SyncQueue);
         let idle = match ends.are_inside {
@@ -291,7 +291,9 @@ impl Ledger {
         };
         let waited = self.sum(&[LedgerClass::Futex, LedgerClass::InternalLock]);
         self.shift(LedgerClass::Futex, LedgerClass::Input, waited * idle);
-        self.wait_behind(synced / (1.0 - idle).max(synced).max(f64::EPSILON), true);
+        self.shift(LedgerClass::Futex, LedgerClass::Sleep, waited * ends.timed);
+        let locked = 1.0 - idle - ends.timed;
+        self.wait_behind(synced / locked.max(synced).max(f64::EPSILON), true);
         if ends.are_own() {
             self.wait_behind_quota();
         }

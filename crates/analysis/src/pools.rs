@@ -242,13 +242,16 @@ impl<'a> Pool<'a> {
     /// What threads that answer requests did inside of them most.
     fn doing(&self, facts: &Facts<'_>, workers: &Workers) -> String {
         let held_ns = self.held_ns(facts, facts.window);
-        let works_ns = ledger(facts, &workers.threads, facts.window).sum(&WORKS);
+        let ledger = ledger(facts, &workers.threads, facts.window);
+        let works_ns = ledger.sum(&WORKS);
+        let timed = facts.ends.as_ref().map_or(0.0, |it| it.timed);
+        let slept_ns = workers.slept_ns + timed * ledger.get(LedgerClass::Futex);
         let peers = facts.calls.iter().flat_map(|it| &it.peers);
         let peer = peers.map(Peer::name).next();
         let peer = peer.as_deref().unwrap_or("another's answer");
         let doings = [
             (workers.asked_ns, format!("waiting for {peer}")),
-            (workers.slept_ns, "asleep on a timer".to_owned()),
+            (slept_ns, "asleep on a timer".to_owned()),
             (works_ns, "at work on a CPU".to_owned()),
         ];
         let most = doings

@@ -80,6 +80,12 @@ impl Subject {
         let seen = ledger.wall_ns > 0.0 && ledger.part(LedgerClass::Unknown) < 0.5;
         seen.then(|| ledger.busy_ns() / ledger.wall_ns)
     }
+
+    /// Part of the time for which no quota held back those of its threads that serve the line.
+    pub(crate) fn not_throttled(&self) -> f64 {
+        let throttled = self.line_ledger.part(LedgerClass::Throttled);
+        (1.0 - throttled).clamp(0.0, 1.0)
+    }
 }
 
 /// Who that is, with what its threads did; `None` where nobody has that role.

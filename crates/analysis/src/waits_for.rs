@@ -47,6 +47,8 @@ pub(crate) struct Ends {
     pub(crate) are_inside: bool,
     /// The part that threads ended which serve requests themselves.
     own: f64,
+    /// The part in futex that a timer ended: nobody holds what is waited for, or nobody gave it in time.
+    pub(crate) timed: f64,
 }
 
 impl WaitsFor {
@@ -78,6 +80,10 @@ impl WaitsFor {
         let mut open: BTreeMap<EntityId, f64> = BTreeMap::new();
         for edge in self.edges.iter().filter(own) {
             *open.entry(edge.woken).or_default() += edge.ns / all;
+            // Who gives a futex to others is a thread (kernel/futex/waitwake.c); of interrupts only a timer ends such a wait.
+            if edge.by == By::Interrupt && edge.class == LedgerClass::Futex {
+                ends.timed += edge.ns / all;
+            }
             if let Some(waker) = edge.waker {
                 if self.serving.contains(&waker) {
                     ends.own += edge.ns / all;
@@ -334,5 +340,22 @@ mod tests {
         let ends = ends(vec![timer, early]);
         assert!(is_about(ends.part(Unknown), 1.0), "{ends:?}");
         assert_eq!(ends.holder(), Some((SYNCER, 0.75)));
+    }
+
+    #[test]
+    fn waits_in_futex_that_a_timer_ended_are_told_apart() {
+        let timer = Edge {
+            by: By::Interrupt,
+            waker: None,
+            ..edge(WORKERS, WORKERS, 3.0, &[])
+        };
+        let given = edge(WORKERS, SYNCER, 1.0, &[(OnCpu, 1.0)]);
+        assert!(is_about(ends(vec![timer, given]).timed, 0.75));
+        let internal = Edge {
+            class: InternalLock,
+            by: By::Interrupt,
+            ..edge(WORKERS, WORKERS, 3.0, &[])
+        };
+        assert!(is_about(ends(vec![internal]).timed, 0.0));
     }
 }

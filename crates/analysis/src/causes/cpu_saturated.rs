@@ -68,12 +68,12 @@ fn judge(case: &Case<'_>) -> Judgement {
         ));
     }
     let Err(short) = long_enough(case, &target.name, WAIT.value()) else {
-        by_own_work(facts)?;
+        by_own_work(facts, &own(facts))?;
         return Ok(present(case, target, busy));
     };
     match in_line(facts, busy) {
         line if line >= WAIT.value() => {
-            by_own_work(facts)?;
+            by_own_work(facts, &own_of_busy(facts))?;
             Ok(behind_full_cpus(case, target, busy, line))
         }
         _ => Err(short),
@@ -100,7 +100,8 @@ fn behind_full_cpus(case: &Case<'_>, target: &Subject, busy: f64, line: f64) -> 
         facts.whole(),
         target.name
     );
-    let mut evidence = evidence_of(facts, target, busy, cpu_wait(facts, WAIT.value()).0);
+    let wait = cpu_wait(facts, WAIT.value()).0;
+    let mut evidence = evidence_of(facts, target, busy, wait, &own_of_busy(facts));
     let (what, column) = ("in line behind threads on a CPU", "requests.timed_ns");
     let formula = formulas::line_behind(facts, &[LedgerClass::OnCpu]);
     evidence.push(share(facts, what, column, &target.entity, line, WAIT.value()).by(formula));
@@ -115,32 +116,26 @@ fn behind_full_cpus(case: &Case<'_>, target: &Subject, busy: f64, line: f64) -> 
 }
 
 /// Why it was not target and generator who had the CPUs, where it was not.
-fn by_own_work(facts: &Facts<'_>) -> Result<(), NoFinding> {
-    let holders = holders(facts);
-    let (own, _) = own(facts);
-    if own >= OWN.value() {
+fn by_own_work(facts: &Facts<'_>, own: &Own) -> Result<(), NoFinding> {
+    if own.part >= OWN.value() {
         return Ok(());
     }
+    let part = percent(own.part);
     let generator = facts.generator.as_ref();
     let unseen = generator.filter(|it| it.ledger.wall_ns <= 0.0 && !facts.is_pinned());
-    match (unseen, holders) {
-        (Some(generator), None) => cannot_tell(format!(
+    match (unseen, own.is_counted) {
+        (Some(generator), false) => cannot_tell(format!(
             "the threads of {} were not seen in this window, and may have used the CPUs",
             generator.name
         )),
-        (_, Some(_)) => absent(format!(
-            "for only {} of the time that CPUs were waited for, target and generator had them",
-            percent(own)
+        (_, true) => absent(format!(
+            "for only {part} of the time that CPUs were waited for, target and generator had them"
         )),
-        (None, None) => absent(format!(
-            "target and generator used only {} of the busy time",
-            percent(own)
+        (None, false) => absent(format!(
+            "target and generator used only {part} of the busy time"
         )),
     }
 }
-
-/// What says who had the CPUs while they were waited for.
-const COUNTED: &str = "thread_time.queued_target_ns + queued_generator_ns";
 
 /// Whose having them is the target's own doing.
 const OWN_HOLDERS: [Holder; 2] = [Holder::Target, Holder::Generator];
@@ -150,12 +145,29 @@ fn holders(facts: &Facts<'_>) -> Option<Holders> {
     facts.holders(cpu_neighbour::WAIT.value())
 }
 
-/// The part of the CPUs that target and generator had: while they were waited for, where that was told,
-/// else of all time that they were busy. And the columns that say so.
-fn own(facts: &Facts<'_>) -> (f64, &'static str) {
+/// The part of the CPUs that target and generator had.
+struct Own {
+    part: f64,
+    /// Whether it is of the time for which CPUs were waited for, by who had them then; else of all that they were busy.
+    is_counted: bool,
+}
+
+/// That while CPUs were waited for, where it was told.
+fn own(facts: &Facts<'_>) -> Own {
     match holders(facts) {
-        Some(holders) => (1.0 - holders.others_part(), COUNTED),
-        None => (facts.own_part(), "thread.run_ns + process.children_ns"),
+        Some(holders) => Own {
+            part: 1.0 - holders.others_part(),
+            is_counted: true,
+        },
+        None => own_of_busy(facts),
+    }
+}
+
+/// That of all time that they were busy: where hardly anybody waited for one, who had it then tells nothing.
+fn own_of_busy(facts: &Facts<'_>) -> Own {
+    Own {
+        part: facts.own_part(),
+        is_counted: false,
     }
 }
 
@@ -195,7 +207,7 @@ fn present(case: &Case<'_>, target: &Subject, busy: f64) -> Finding {
     Finding {
         share: Some(wait),
         share_interval: interval,
-        evidence: evidence_of(facts, target, busy, wait),
+        evidence: evidence_of(facts, target, busy, wait, &own(facts)),
         would_help: remedies.into_iter().flatten().collect(),
         would_not_help: bounds::useless(facts, more_clients),
         evidence_against,
@@ -204,15 +216,22 @@ fn present(case: &Case<'_>, target: &Subject, busy: f64) -> Finding {
     }
 }
 
-fn evidence_of(facts: &Facts<'_>, target: &Subject, busy: f64, wait: f64) -> Vec<Evidence> {
-    let (own, own_column) = own(facts);
-    let (whose, own_formula) = match own_column == COUNTED {
+fn evidence_of(
+    facts: &Facts<'_>,
+    target: &Subject,
+    busy: f64,
+    wait: f64,
+    own: &Own,
+) -> Vec<Evidence> {
+    let (whose, column, own_formula) = match own.is_counted {
         true => (
             "waits for a CPU behind target and generator",
+            "thread_time.queued_target_ns + queued_generator_ns",
             cpu_formulas::queued(facts, cpu_neighbour::WAIT.value(), &OWN_HOLDERS, &SOMEBODY),
         ),
         false => (
             "busy with target and generator",
+            "thread.run_ns + process.children_ns",
             cpu_formulas::own_of_usable(facts),
         ),
     };
@@ -220,7 +239,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, busy: f64, wait: f64) -> Vec
     vec![
         share(facts, "CPUs busy", "cpu", &machine, busy, CPUS_BUSY.value())
             .by(cpu_formulas::busy(facts)),
-        share(facts, whose, own_column, target, own, OWN.value()).by(own_formula),
+        share(facts, whose, column, target, own.part, OWN.value()).by(own_formula),
         share(
             facts,
             "waiting for a CPU",

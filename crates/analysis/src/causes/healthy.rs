@@ -13,8 +13,9 @@ use crate::facts::Facts;
 use crate::formula;
 use crate::goals;
 use crate::number_format::{count, duration, percent, rate};
+use crate::pools::Pool;
 use crate::subject::Subject;
-use crate::thresholds::{AT_ONCE, AT_WORK, IDLE, Threshold, WAKE_UP};
+use crate::thresholds::{AT_ONCE, AT_WORK, IDLE, POOL_FULL, Threshold, WAKE_UP};
 
 const WAITS: Threshold = Threshold::share(
     "waits",
@@ -27,14 +28,22 @@ pub(super) const EXPLAINED: Threshold = Threshold::share(
     "Response time that must be explained for anything but `undetermined`",
 );
 
+const IN_LINE: Threshold = Threshold::share(
+    "in_line",
+    0.50,
+    "Response time in line for threads that hardly ever rest, with which more is asked of a target than it does",
+);
+
 pub(super) const CAUSE: Cause = Cause {
     name: "healthy",
     help: "Nothing holds the target back: it answers what it is asked, and waits for nothing worth naming.",
     about: "the target",
     kind: Kind::State,
     family: Family::Summary,
-    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. Where the user gave goals (`--slo`), these count instead: they are met. What broke goes before it, and so does a cause that cannot be told while the time that is not accounted for could hold it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
-    thresholds: &[WAITS, EXPLAINED, OPEN, IDLE, AT_WORK, WAKE_UP, AT_ONCE],
+    told_by: "The target's waits, its input aside, are below the threshold, and at least half of the response time is explained. Where the user gave goals (`--slo`), these count instead: they are met. A target whose threads hardly ever rest, while most of each request is in line for them, is not. What broke goes before it, and so does a cause that cannot be told while the time that is not accounted for could hold it. With a rate that is met, or a closed loop whose clients all wait for their own answers, the load asks for no more. The headroom is a lower bound: CPU per request usually falls under load.",
+    thresholds: &[
+        WAITS, EXPLAINED, IN_LINE, POOL_FULL, OPEN, IDLE, AT_WORK, WAKE_UP, AT_ONCE,
+    ],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -97,6 +106,7 @@ fn nothing_holds_back(case: &Case<'_>) -> Judgement {
             return absent(format!("{} was found", first.cause));
         }
         waits_for_little(facts, target)?;
+        has_time_left(facts, target)?;
         case.cpu_wait_known()?;
         enough_is_explained(facts)?;
     }
@@ -134,6 +144,21 @@ pub(super) fn waits_for_little(facts: &Facts<'_>, target: &Subject) -> Result<()
         percent(waits),
         facts.whole()
     ))
+}
+
+/// Why the target has no time left for what is asked of it, where most of a request's time is in line for its threads and
+/// these hardly ever rest.
+fn has_time_left(facts: &Facts<'_>, target: &Subject) -> Result<(), NoFinding> {
+    let line = facts.line.share;
+    match Pool::of_full_threads(facts) {
+        Some(pool) if line >= IN_LINE.value() => absent(format!(
+            "{} of {} was in line for {}, which hardly ever rested",
+            percent(line),
+            facts.whole(),
+            pool.in_words(&target.name)
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Why too little is known of where the time went, where it is.

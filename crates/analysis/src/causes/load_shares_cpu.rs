@@ -22,6 +22,12 @@ const PART: Threshold = Threshold::share(
     "Part of the CPU time that the generator used on a full machine",
 );
 
+const USED: Threshold = Threshold::share(
+    "used",
+    0.05,
+    "Part of all CPU time below which a generator elsewhere would change nothing",
+);
+
 pub(super) const CAUSE: Cause = Cause {
     name: "load.shares_cpu",
     help: "The load generator runs on the target's machine and takes CPU that the target waits for.",
@@ -29,7 +35,7 @@ pub(super) const CAUSE: Cause = Cause {
     kind: Kind::Part,
     family: Family::Outside,
     told_by: "The generator's part of all CPU time, where the CPUs are the limit; where programs in the kernel are allowed, of the time that CPUs were waited for. It adds to cpu.saturated; with the generator elsewhere the same server gives more.",
-    thresholds: &[PART],
+    thresholds: &[PART, USED],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -51,6 +57,10 @@ fn judge(case: &Case<'_>) -> Judgement {
         ));
     }
     let part = percent(used(facts));
+    // Of hardly any CPU time, moving it elsewhere gives nothing back.
+    if used(facts) < USED.value() {
+        return absent(format!("{name} took only {part} of the CPU time"));
+    }
     if case.found(&["cpu.saturated"]).is_none() {
         return absent(format!(
             "{name} took {part} of the CPU time, and CPU is not the limit"

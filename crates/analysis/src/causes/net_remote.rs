@@ -1,6 +1,7 @@
 //! The target waits for a peer that it asks itself.
 
-use model::{Amount, Evidence, Finding, Interval, LedgerClass, Remedy, Whose};
+use model::{Amount, Evidence, Finding, Interval, LedgerClass, Remedy, Role, Whose};
+use sensors::request::PEER_CALLS;
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::{confidence, number, share};
@@ -11,6 +12,7 @@ use crate::facts::{Calls, Facts, Peer, Subject};
 use crate::formula;
 use crate::in_line::WORTH_SHOWING;
 use crate::number_format::{calls_in_words, duration, percent};
+use crate::request_times::{End, RequestTimes};
 use crate::stats::ratio_interval;
 use crate::thresholds::{Threshold, WAKE_UP};
 
@@ -32,7 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the peer that it waits for longest: its process where that is on this machine, else the calls to its address",
     kind: Kind::Limit,
     family: Family::Peer,
-    told_by: "The field calls it downstream or dependency latency: `$upstream_response_time` in nginx's log, `Tr` in HAProxy's, client spans in a trace. Programs in the kernel count and time what the target sends over sockets that it connected itself, per peer: TCP, unix sockets, and lookups of names by UDP (port 53). A call lasts from its sending to the last byte of its answer, so a connection that a pool keeps open costs nothing. The time of all calls over that of all requests is the share, whatever the target's threads do meanwhile: they wait in `recv`, or an event loop serves others. Where threads wait for their calls while requests are in line, the line is part of it, unless the threads are a full pool: then it is the pool's (`limit.pool`).\n\nThe peer's own trouble is not seen from here: it may lack CPUs, or wait for a disk. Look there: the sentence names the process where it runs on this machine. Only how far away it is shows: where the least round trip of the connections to it (`tcp_info`) is most of a call, the sentence says so.\n\nSpeaking for it: about as many calls as requests, or a whole number of times as many, and threads that wait for input meanwhile. Speaking against it: the time that the target's own threads surely spent on requests leaves no room for the calls (then the share is cut; calls as short as a wake-up are none that are missed), or few calls for many requests, as streams and polls in the background make them. What a peer sends unasked counts as an answer, so a stream looks like long calls; PostgreSQL's processes that replicate are left out. Peers that are the target itself or the load generator are no peers. Calls that run at the same time add up: a share is at most all of the response time. Connecting is no part of a call, and names that are asked for without a connected socket (musl) are not seen. Recordings of earlier versions have no calls, and nothing can be told.",
+    told_by: "The field calls it downstream or dependency latency: `$upstream_response_time` in nginx's log, `Tr` in HAProxy's, client spans in a trace. Programs in the kernel count and time what the target sends over sockets that it connected itself, per peer: TCP, unix sockets, and lookups of names by UDP (port 53). A call lasts from its sending to the last byte of its answer, so a connection that a pool keeps open costs nothing. The time of all calls over that of all requests is the share, whatever the target's threads do meanwhile: they wait in `recv`, or an event loop serves others. Where threads wait for their calls while requests are in line, the line is part of it, unless the threads are a full pool: then it is the pool's (`limit.pool`).\n\nThe peer's own trouble is not seen from here: it may lack CPUs, or wait for a disk. Look there: the sentence names the process where it runs on this machine. Only how far away it is shows: where the least round trip of the connections to it (`tcp_info`) is most of a call, the sentence says so.\n\nSpeaking for it: about as many calls as requests, or a whole number of times as many, and threads that wait for input meanwhile. Speaking against it: the time that the target's own threads surely spent on requests leaves no room for the calls (then the share is cut; calls as short as a wake-up are none that are missed, and those that outlast the requests are not in them), or few calls for many requests, as streams and polls in the background make them. What a peer sends unasked counts as an answer, so a stream looks like long calls; PostgreSQL's processes that replicate are left out. Peers that are the target itself or the load generator are no peers. While a quota holds the target back answers lie at its sockets: that part of its time is no part of the calls. Calls that run at the same time add up: a share is at most all of the response time. Connecting is no part of a call, and names that are asked for without a connected socket (musl) are not seen. Recordings of earlier versions have no calls, and nothing can be told.",
     thresholds: &[COST, PER_REQUEST, WAKE_UP],
     upstream: &[],
     wait: None,
@@ -109,6 +111,12 @@ fn too_little(facts: &Facts<'_>, name: &str, peer: &Peer, share: f64) -> Judgeme
             "calls of {name} to its peers took {each} at a time, about as long as a wake-up takes"
         ));
     }
+    if let Some(longest_ns) = outlasted(facts) {
+        let (each, longest) = (duration(each_ns), duration(longest_ns));
+        return absent(format!(
+            "calls of {name} to its peers took {each} at a time, longer than 99 % of the requests did ({longest}): hardly any waits for one"
+        ));
+    }
     let all = percent(all);
     let left = match share > 0.0 {
         true => format!("leaves room for {cost}"),
@@ -117,6 +125,17 @@ fn too_little(facts: &Facts<'_>, name: &str, peer: &Peer, share: f64) -> Judgeme
     cannot_tell(format!(
         "calls of {name} to its peers took {all} of {whole}, and what its threads did {left}"
     ))
+}
+
+/// How long all but the longest hundredth of the requests took, where too few of the calls are as short as that to be
+/// in them, ns.
+fn outlasted(facts: &Facts<'_>) -> Option<f64> {
+    let requests = End::Target.over(facts.timeline, facts.window)?;
+    let calls = RequestTimes::over(facts.timeline, &PEER_CALLS.name, Role::Target, facts.window)?;
+    let longest_ns = requests.quantile_ns(0.99)?;
+    let enough = PER_REQUEST.value() * requests.requests / calls.requests.max(1.0);
+    let shortest_ns = calls.quantile_ns(enough.min(1.0))?;
+    (shortest_ns > longest_ns).then_some(longest_ns)
 }
 
 /// The part of the response time that is the calls'. Behind a full pool the line is the pool's.

@@ -50,7 +50,8 @@ impl Facts<'_> {
     pub(crate) fn uncut_calls(&self) -> f64 {
         let whole_ns = self.account.as_ref().map_or(0, |it| it.total_ns) as f64;
         let calls_ns = self.calls.as_ref().map_or(0.0, Calls::ns);
-        ratio(calls_ns, whole_ns).unwrap_or(0.0)
+        let not_throttled = self.target.as_ref().map_or(1.0, Subject::not_throttled);
+        ratio(calls_ns * not_throttled, whole_ns).unwrap_or(0.0)
     }
 
     /// Whether most of what no thread of the target accounts for was in line at its sockets.

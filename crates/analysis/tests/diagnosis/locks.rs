@@ -1,9 +1,9 @@
 //! `io.sync`, `lock.futex`, `lock.database`: who waits in line, and behind what.
 
 use expect_test::expect;
-use model::{EntityKind, LedgerClass};
+use model::{Answer, EntityKind, LedgerClass};
 
-use crate::drawing::{answers, drawn, headline, listed, part, told, with};
+use crate::drawing::{answers, drawn, headline, judged, listed, part, told, with};
 
 /// Group commit: one server of eight is in fdatasync all the time, the others are in line in futex.
 pub const SYNC: &str = "
@@ -216,6 +216,18 @@ fn who_ends_the_waits_for_a_lock_and_what_that_one_does_is_named() {
         not: more clients, more threads, more CPUs, faster disk, more memory
         wrong if: run with half of the clients: if throughput falls as much, this is wrong
     "#]].assert_eq(&told(&report));
+}
+
+#[test]
+fn waits_in_futex_that_a_timer_ended_are_for_no_lock() {
+    let by_a_timer = ended_by("run", "sleep_ns").replace(
+        "wakeup.by      run<run     ####################",
+        "wakeup.by      run<run *10 33333333333333333333",
+    );
+    let report = drawn(&with(FUTEX, &by_a_timer)).diagnose();
+    assert!((part(&report, LedgerClass::Futex) - 0.0).abs() < 0.01);
+    assert!((part(&report, LedgerClass::Sleep) - 0.9).abs() < 0.01);
+    assert_eq!(judged(&report, "lock.futex").answer, Answer::Absent);
 }
 
 #[test]

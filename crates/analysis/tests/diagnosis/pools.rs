@@ -150,6 +150,18 @@ fn event_loops_that_are_all_at_work_are_a_full_pool_where_cpus_are_idle() {
     assert_eq!(headline(&unseen).confidence, Confidence::Consistent);
 }
 
+#[test]
+fn who_had_full_cpus_for_the_little_that_they_were_waited_for_tells_nothing_of_the_line() {
+    let waited = "
+    cpus 4
+    busy   ####################
+    run x4 99999999999999999999
+    wait   11111111111111111111
+    thread_time.queued_rest_ns *1e9 11111111111111111111";
+    let report = drawn(&with(&of_loops(), waited)).diagnose();
+    assert_eq!(headline(&report).cause, "cpu.saturated");
+}
+
 /// A pooler whose clients wait for a server connection for six tenths of their time.
 pub const POOLER: &str = "
     cpus 4  clients 10

@@ -4,7 +4,7 @@ use expect_test::expect;
 use model::{Confidence, LedgerClass, Report, Role};
 use sensors::request::REQUESTS;
 
-use crate::drawing::{answers, drawn, headline, listed, said, told, with};
+use crate::drawing::{answers, drawn, headline, judged, listed, said, told, with};
 use crate::requests::add_requests;
 
 /// An event loop, each of whose requests takes 20 ms, of which a call to a peer on this machine takes 16.
@@ -255,4 +255,34 @@ fn calls_that_were_sampled_are_measured_as_well_as_the_sample_says() {
         ),
         ("net.remote", Confidence::Consistent, None)
     );
+}
+
+#[test]
+fn calls_that_outlast_the_requests_are_in_none_of_them() {
+    // One call of 15 to 17 ms for two requests of 2 ms, whose threads leave no room for it.
+    let busy = with(
+        &far(),
+        "
+    run x4 99999999999999999999
+    peer_calls.requests c1 *5e2 22222222222222222222",
+    );
+    let answer = |request_us| {
+        let mut drawn = drawn(&busy);
+        add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (20, request_us));
+        let report = drawn.diagnose();
+        judged(&report, "net.remote").sentence.clone()
+    };
+    expect!["calls of server to its peers took 16.0 ms at a time, longer than 99 % of the requests did (2.10 ms): hardly any waits for one"].assert_eq(&answer(2_000));
+    expect!["calls of server to its peers took 40 % of each request, and what its threads did leaves room for 10 %"].assert_eq(&answer(40_000));
+}
+
+#[test]
+fn answers_that_lie_while_a_quota_holds_the_target_back_are_no_time_of_the_peers() {
+    let held_back = REMOTE.to_owned() + "    thread_time.throttled_ns *1e9 88888888888888888888\n";
+    let report = drawn(&held_back).diagnose();
+    expect![[r#"
+        16 % server: waiting for other1 (c1) (1 call of 16.0 ms)
+        62 % client and network (loadgen's 1 thread: on CPU for 10 % of its time)
+    "#]]
+    .assert_eq(&elsewhere(&report));
 }
