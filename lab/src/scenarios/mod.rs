@@ -21,6 +21,8 @@ mod one_client;
 mod out_of_memory;
 mod rate_limited;
 mod row_lock;
+#[cfg(test)]
+mod sets;
 mod single_thread;
 mod step_change;
 mod strangers;

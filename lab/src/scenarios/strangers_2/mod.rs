@@ -38,33 +38,3 @@ fn cause(
 ) -> Scenario {
     Scenario::of_one_cause(Set::Strangers2, names, expect, set_up)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::scenario::Kind;
-
-    #[test]
-    fn the_set_has_what_it_is_there_for() {
-        let all = scenarios();
-        let of = |kinds: &[Kind]| all.iter().filter(|it| kinds.contains(&it.kind)).count();
-        assert_eq!(all.len(), 16);
-        assert!(of(&[Kind::Decoy, Kind::Unnamed]) >= 4);
-        assert!(of(&[Kind::TwoCauses]) >= 2);
-        let servers: BTreeSet<_> = all.iter().map(|it| it.name.split('-').next()).collect();
-        assert!(servers.len() >= 7, "{servers:?}");
-    }
-
-    #[test]
-    fn every_cause_of_it_is_another() {
-        let all = scenarios();
-        let causes = all.iter().filter(|it| it.kind == Kind::Cause);
-        let mut named: Vec<_> = causes.map(|it| it.expect.cause).collect();
-        let count = named.len();
-        named.sort_unstable();
-        named.dedup();
-        assert_eq!(named.len(), count);
-    }
-}

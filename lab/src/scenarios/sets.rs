@@ -1,0 +1,63 @@
+//! What each set of strangers is there for.
+
+use std::collections::BTreeSet;
+
+use crate::scenario::{Kind, Scenario, Set};
+
+/// The sets with what they have: situations with one cause, with two, decoys, some that nothing of ours names, and kinds
+/// of server at least.
+const SETS: [(Set, [usize; 4], usize); 4] = [
+    (Set::Strangers2, [9, 2, 4, 1], 7),
+    (Set::Strangers3, [9, 2, 3, 4], 7),
+    (Set::Strangers4, [12, 2, 3, 1], 10),
+    (Set::Strangers5, [10, 2, 3, 1], 10),
+];
+
+fn of(set: Set) -> Vec<Scenario> {
+    let all = super::all().into_iter();
+    all.filter(|it| it.set == set).collect()
+}
+
+/// The name of a situation begins with it.
+fn server(scenario: &Scenario) -> Option<&str> {
+    scenario.name.split('-').next()
+}
+
+#[test]
+fn a_set_has_what_it_is_there_for() {
+    for (set, counts, least) in SETS {
+        let all = of(set);
+        let kinds = [Kind::Cause, Kind::TwoCauses, Kind::Decoy, Kind::Unnamed];
+        let found = kinds.map(|kind| all.iter().filter(|it| it.kind == kind).count());
+        assert_eq!(found, counts, "{set:?}");
+        let servers: BTreeSet<_> = all.iter().map(server).collect();
+        assert!(servers.len() >= least, "{set:?}: {servers:?}");
+    }
+}
+
+#[test]
+fn every_cause_of_a_set_is_another() {
+    for set in [Set::Strangers2, Set::Strangers4, Set::Strangers5] {
+        let all = of(set);
+        let causes = all.iter().filter(|it| it.kind == Kind::Cause);
+        let causes: Vec<_> = causes.map(|it| it.expect.cause).collect();
+        let named: BTreeSet<_> = causes.iter().collect();
+        assert_eq!(named.len(), causes.len(), "{set:?}");
+    }
+}
+
+#[test]
+fn no_mechanism_is_made_twice_or_was_made_before() {
+    for set in [Set::Strangers3, Set::Strangers4, Set::Strangers5] {
+        let (all, own) = (super::all(), of(set));
+        let mechanisms: BTreeSet<_> = own.iter().map(|it| it.mechanism).collect();
+        assert_eq!(mechanisms.len(), own.len(), "{set:?}");
+        let mut others = all.iter().filter(|it| it.set != set);
+        let again = others.find(|other| {
+            // The third set may make on another server what was made before.
+            let mut own = own.iter().filter(|it| it.mechanism == other.mechanism);
+            own.any(|it| set != Set::Strangers3 || server(it) == server(other))
+        });
+        assert_eq!(again.map(|it| it.name), None, "{set:?}");
+    }
+}
