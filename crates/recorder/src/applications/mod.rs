@@ -185,6 +185,7 @@ impl Application {
             Message::Connected(at, server) => self.connected(at, *server, &mut news),
             Message::Poll(time, poll) => {
                 self.answered(now);
+                news.own = self.introduce(time);
                 self.waiting.push_back((time, *poll, self.answerer));
                 self.settle(now - HOLD_NS, &mut news);
             }
@@ -267,6 +268,15 @@ impl Application {
                 })
             }
         }
+    }
+
+    /// The process of this machine that answers us alone, once: as soon as it is in the entity list, because
+    /// a short run is over before its rows are written.
+    fn introduce(&mut self, time: Timestamp) -> Option<u32> {
+        let answerer = self.answerer.filter(|it| it.is_ours)?;
+        let is_new = self.introduced != Some(answerer.pid);
+        (is_new && self.local_root(time, answerer).is_some())
+            .then(|| *self.introduced.insert(answerer.pid))
     }
 
     /// Ends the gap that goes on, if one does.
@@ -356,10 +366,6 @@ impl Application {
         news: &mut News,
     ) {
         let root = answerer.and_then(|answerer| self.local_root(time, answerer));
-        if let (Some(_), Some(answerer)) = (root, answerer.filter(|it| it.is_ours)) {
-            let known = self.introduced.replace(answerer.pid);
-            news.own = Some(answerer.pid).filter(|pid| known != Some(*pid));
-        }
         let owner = root.unwrap_or(self.fallback);
         if self.counted.replace(owner) != Some(owner) {
             self.held.restart();
