@@ -31,6 +31,8 @@ pub(crate) struct Load {
     pub(crate) target_ns: f64,
     /// CPU time of everybody else a request, ns.
     pub(crate) others_ns: f64,
+    /// The part of that which a neighbour takes that goes, ns.
+    pub(crate) neighbour_ns: f64,
     /// The part of a request's CPU time that one thread of the target has to do, ns.
     pub(crate) target_thread_ns: f64,
     /// The same of the generator.
@@ -66,9 +68,11 @@ const EDGES: f64 = 0.02;
 const VARIES: f64 = 0.08;
 /// What is left under load of the CPU time that a request takes on CPUs that have nothing else to do.
 const LEAST_CPU: f64 = 0.55;
+/// The same where a neighbour worked on the CPUs meanwhile: they were awake, but their caches were the neighbour's.
+const LEAST_BESIDE_NEIGHBOUR: f64 = 0.75;
 /// The same for a request that a quota let through in bursts: these are a full load already, but all of a burst is read at
 /// one look.
-const AFTER_BURSTS: (f64, f64) = (0.7, 1.4);
+const AFTER_BURSTS: (f64, f64) = (0.7, 1.25);
 
 impl Goes {
     /// From its least to its most, each of the response time.
@@ -222,9 +226,15 @@ impl Load {
             let squares = each.iter().chain([&VARIES]).map(|it| it * it);
             squares.sum::<f64>().sqrt()
         };
-        // A gain is of no more than the wait that goes, and never a loss.
+        // A gain is of no more than the wait that goes, with what its requests are spared where they came in bursts, and
+        // never a loss.
         let cycle_ns = self.cycle_ns();
-        let most = cycle_ns / (cycle_ns - part.high * self.response_ns).max(0.0);
+        let spared_ns = match (self.quota, after.quota) {
+            (Some(_), None) => self.own_ns * (1.0 - AFTER_BURSTS.0),
+            _ => 0.0,
+        };
+        let goes_ns = part.high * self.response_ns + spared_ns;
+        let most = cycle_ns / (cycle_ns - goes_ns).max(0.0);
         let gain = |times: f64| {
             (estimate * scale * times / self.throughput)
                 .min(most)
@@ -301,8 +311,11 @@ impl Load {
             _ => {
                 let per_ns = self.throughput / 1e9;
                 let thread_ns = self.target_thread_ns.max(self.generator_thread_ns);
-                let used = (self.own_ns / self.cpus).max(thread_ns) * per_ns;
-                (1.0 - (1.0 - LEAST_CPU) * (1.0 - used.clamp(0.0, 1.0)), 1.0)
+                let used = ((self.own_ns / self.cpus).max(thread_ns) * per_ns).clamp(0.0, 1.0);
+                let beside = (self.neighbour_ns / self.cpus * per_ns).clamp(0.0, 1.0 - used);
+                let spared = (1.0 - LEAST_CPU) * (1.0 - used - beside)
+                    + (1.0 - LEAST_BESIDE_NEIGHBOUR) * beside;
+                (1.0 - spared, 1.0)
             }
         };
         most * (least / most).powf(cheap)

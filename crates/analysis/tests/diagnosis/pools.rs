@@ -266,7 +266,7 @@ fn what_holds_back_who_has_a_lock_holds_back_who_waits_for_it() {
     expect![[r#"
         cpu.quota | cgroup limited | measured | 0.600 (0.600 to 0.600)
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 60 % of each request was server held back by it, while the machine was 70 % idle.
-        helps: a quota of 1.4 CPUs: +111 % to +230 % by waits removed, closed loop
+        helps: a quota of 1.4 CPUs: +122 % to +244 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
         wrong if: raise the quota of /limited to 1.4 CPUs: if throughput stays the same, this is wrong
     "#]]
