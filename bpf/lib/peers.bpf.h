@@ -94,7 +94,7 @@ static __always_inline bool name_peer(struct sock *sk, __u32 service, struct req
 	unmap(&peer->contact.family, peer->contact.address);
 	near_end(&sk->__sk_common, &family, own);
 	if (is_near(&peer->contact, own))
-		peer->near = (__u64)sk->__sk_common.skc_net.net;
+		peer->near = (__u64)bpf_core_cast(sk, struct sock)->__sk_common.skc_net.net;
 	return true;
 }
 
@@ -137,7 +137,7 @@ static __always_inline void note_round_trip(struct sock *sk, const struct connec
 }
 
 /* Whether a socket of a process is a peer's end, by the address that it is bound to. */
-static __always_inline bool is_end_of(const struct requests_peer *peer, struct sock *sk,
+static __always_inline bool is_end_of(const struct requests_peer *peer, struct sock *sk, __u64 net,
 				      const __u8 *address, __u16 family)
 {
 	const __u8 any[16] __attribute__((aligned(8))) = {};
@@ -147,7 +147,7 @@ static __always_inline bool is_end_of(const struct requests_peer *peer, struct s
 	    peer->by_datagrams != (sk->sk_type == SOCK_DGRAM))
 		return false;
 	/* Each network namespace has a loopback of its own. */
-	is_here = !peer->near || peer->near == (__u64)sk->__sk_common.skc_net.net;
+	is_here = !peer->near || peer->near == net;
 	if (is_same(address, any))
 		return peer->near && is_here;
 	return is_here && family == peer->contact.family && is_same(address, peer->contact.address);
@@ -159,6 +159,8 @@ static __always_inline void look_for_peer(struct sock *sk, __u32 tgid)
 	__u8 address[16] __attribute__((aligned(8))) = {};
 	bool listens = sk->__sk_common.skc_state == TCP_LISTEN;
 	__u16 family = sk->__sk_common.skc_family;
+	/* Read once: of each pointer read from a socket the verifier searches all names of the kernel's types. */
+	__u64 net = (__u64)sk->__sk_common.skc_net.net;
 	struct requests_peer *peer;
 	__u32 place;
 
@@ -172,7 +174,7 @@ static __always_inline void look_for_peer(struct sock *sk, __u32 tgid)
 		__u32 key = place;
 
 		peer = bpf_map_lookup_elem(&peer_by_place, &key);
-		if (!peer || !is_end_of(peer, sk, address, family))
+		if (!peer || !is_end_of(peer, sk, net, address, family))
 			continue;
 		/* Of several that share it the first, which has forked the others as a rule; init (pid 1) only
 		 * holds it for others. */

@@ -43,7 +43,9 @@ static __always_inline __u64 mask_digits(const char *comm, struct wakeup_pool *p
 
 static __noinline __u64 find_pool(struct task_struct *task)
 {
-	struct task_struct *leader = task->group_leader, *above;
+	/* Untrusted: of each pointer read from a trusted one the verifier searches all names of the kernel's types, at
+	 * every turn of the loop. */
+	struct task_struct *leader = bpf_core_cast(task, struct task_struct)->group_leader, *above;
 	char comm[WAKEUP_NAME], name[WAKEUP_NAME], other[WAKEUP_NAME];
 	struct wakeup_pool pool = {};
 	__u64 number;
