@@ -84,6 +84,9 @@ pub enum Set {
     /// Causes that a server's own settings bring in, by a third writer who had not read the engine.
     #[value(name = "strangers-5")]
     Strangers5,
+    /// Causes of which the usual figures say little or nothing, by a fourth writer who had not read the engine.
+    #[value(name = "strangers-6")]
+    Strangers6,
 }
 
 /// What a scenario is there for.

@@ -8,7 +8,7 @@ const WORK: &str = "the lab takes work away, the remedy adds a CPU";
 const BOTH: &str = "the lab takes both causes away, the remedy one";
 
 /// The situations, and what is different.
-const OTHERWISE: [(&str, &str); 22] = [
+const OTHERWISE: [(&str, &str); 25] = [
     ("cpu-saturated", CLIENTS),
     ("mariadb-saturated", CLIENTS),
     ("client-bound", GENERATOR),
@@ -34,6 +34,9 @@ const OTHERWISE: [(&str, &str); 22] = [
     ("nginx-backtracking", WORK),
     ("java-collections-and-journal", BOTH),
     ("go-memory-and-service", BOTH),
+    ("postgres-missing-index", WORK),
+    ("python-far-and-direct-reads", BOTH),
+    ("java-refresh-and-service", BOTH),
 ];
 
 /// Why that situation is not compared, if it is not.

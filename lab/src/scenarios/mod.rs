@@ -30,6 +30,7 @@ mod strangers_2;
 mod strangers_3;
 mod strangers_4;
 mod strangers_5;
+mod strangers_6;
 
 pub use held_out::{missing, nginx, redis};
 
@@ -68,6 +69,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_3::scenarios());
     all.extend(strangers_4::scenarios());
     all.extend(strangers_5::scenarios());
+    all.extend(strangers_6::scenarios());
     all
 }
 

@@ -47,7 +47,7 @@ fn haproxy(stage: &mut Stage, port: String, threads: u32, sections: &str) -> Res
 }
 
 /// A key and the certificate that it has signed itself, in one file, as HAProxy wants them.
-fn certificate(stage: &Stage, key: &[&str]) -> Result<OsString> {
+pub fn certificate(stage: &Stage, key: &[&str]) -> Result<OsString> {
     let [secret, public] = ["key.pem", "certificate.pem"].map(|name| stage.folder().join(name));
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=lab"]);

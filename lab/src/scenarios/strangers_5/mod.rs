@@ -8,7 +8,7 @@
 mod databases;
 mod decoys;
 mod processes;
-mod servers;
+pub(super) mod servers;
 mod two;
 mod unnamed;
 mod web;
@@ -43,7 +43,7 @@ fn cause(
 }
 
 /// Limits what a server may use; the answer says why that cannot be.
-fn limited(stage: &mut Stage, server: u32, limit: Limit) -> Option<String> {
+pub(super) fn limited(stage: &mut Stage, server: u32, limit: Limit) -> Option<String> {
     match stage.confine("limited", server, &[limit]) {
         Ok(group) => {
             stage.cast.insert(Who::LimitedGroup, group.path);

@@ -1,0 +1,16 @@
+"""Reads a file through the page cache, some 20 MB per second, and again from its start, as a program does that
+sends logs somewhere: it needs nothing of it twice."""
+
+import sys
+import time
+
+PIECE = 256 << 10
+PAUSE_S = 0.012
+
+buffer = bytearray(PIECE)
+with open(sys.argv[1], "rb", buffering=0) as file:
+    print("reading", flush=True)
+    while True:
+        if not file.readinto(buffer):
+            file.seek(0)
+        time.sleep(PAUSE_S)
