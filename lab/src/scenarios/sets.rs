@@ -6,11 +6,12 @@ use crate::scenario::{Kind, Scenario, Set};
 
 /// The sets with what they have: situations with one cause, with two, decoys, some that nothing of ours names, and kinds
 /// of server at least.
-const SETS: [(Set, [usize; 4], usize); 4] = [
+const SETS: [(Set, [usize; 4], usize); 5] = [
     (Set::Strangers2, [9, 2, 4, 1], 7),
     (Set::Strangers3, [9, 2, 3, 4], 7),
     (Set::Strangers4, [12, 2, 3, 1], 10),
     (Set::Strangers5, [10, 2, 3, 1], 10),
+    (Set::Strangers6, [10, 2, 3, 1], 10),
 ];
 
 fn of(set: Set) -> Vec<Scenario> {
@@ -37,7 +38,12 @@ fn a_set_has_what_it_is_there_for() {
 
 #[test]
 fn every_cause_of_a_set_is_another() {
-    for set in [Set::Strangers2, Set::Strangers4, Set::Strangers5] {
+    for set in [
+        Set::Strangers2,
+        Set::Strangers4,
+        Set::Strangers5,
+        Set::Strangers6,
+    ] {
         let all = of(set);
         let causes = all.iter().filter(|it| it.kind == Kind::Cause);
         let causes: Vec<_> = causes.map(|it| it.expect.cause).collect();
@@ -48,7 +54,12 @@ fn every_cause_of_a_set_is_another() {
 
 #[test]
 fn no_mechanism_is_made_twice_or_was_made_before() {
-    for set in [Set::Strangers3, Set::Strangers4, Set::Strangers5] {
+    for set in [
+        Set::Strangers3,
+        Set::Strangers4,
+        Set::Strangers5,
+        Set::Strangers6,
+    ] {
         let (all, own) = (super::all(), of(set));
         let mechanisms: BTreeSet<_> = own.iter().map(|it| it.mechanism).collect();
         assert_eq!(mechanisms.len(), own.len(), "{set:?}");
