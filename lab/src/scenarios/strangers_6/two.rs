@@ -10,7 +10,7 @@ use crate::stage::Stage;
 /// What the server in Python reads from.
 const FILE: usize = 64 << 20;
 /// Blocks of a request, so that it waits for them about as long as it is under way.
-const READS: &str = "48";
+const READS: &str = "32";
 /// The lock is taken for so long, and free for so long, ms.
 const REFRESH: [&str; 2] = ["40", "20"];
 
@@ -26,7 +26,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 "python-far-and-direct-reads",
                 "long way to the client and reads from the disk",
                 "Four connections ask a Python server, 2 ms away in each direction, each request of \
-                 which reads 48 blocks, one after the other, past the page cache.",
+                 which reads 32 blocks, one after the other, past the page cache.",
             ],
             Expect::one("net.rtt", Who::Peer).and("io.latency", Who::Target),
             far_and_direct_reads,
