@@ -15,8 +15,8 @@ const WAITING: &str = "24";
 /// 0.05 of one CPU, in us per 100 ms, and a weight with which it makes way for everybody.
 const BATCH: [Limit; 2] = [Limit::CpuQuota(Some(5_000)), Limit::CpuShares(2)];
 /// What is read, and what of it may be in memory.
-const FILE: usize = 128 << 20;
-const MEMORY: u64 = 48 << 20;
+const FILE: usize = 64 << 20;
+const MEMORY: u64 = 16 << 20;
 
 /// Its situations.
 pub fn scenarios() -> Vec<Scenario> {
@@ -50,7 +50,7 @@ pub fn scenarios() -> Vec<Scenario> {
             [
                 "lighttpd-full-group",
                 "memory limit that only pages run into which nobody needs again",
-                "A program in a group beside that of lighttpd reads 20 MB per second of a log through \
+                "A program in a group beside that of lighttpd reads 10 MB per second of a log through \
                  the page cache, by which the group around both is always as large as it may be, \
                  while two connections with 3 ms to think ask lighttpd for a text.",
             ],
