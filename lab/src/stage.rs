@@ -23,7 +23,7 @@ use crate::names;
 use crate::postgres::Postgres;
 use crate::scenario::Who;
 
-pub use devices::{device_of, forget_cached};
+pub use devices::{device_of, disk_name_of, forget_cached};
 pub use limits::Limit;
 pub use network::SERVER as DELAYED_SERVER;
 pub use programs::Beside;

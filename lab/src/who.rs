@@ -24,6 +24,8 @@ pub enum Who {
     Cpu,
     /// The file system that is full.
     Filesystem,
+    /// The disk that the server's files are on.
+    Disk,
     /// The server that the target itself asks, by its process or its address.
     Peer,
     /// The whole machine, for what is counted for all of it.
@@ -43,6 +45,7 @@ impl fmt::Display for Who {
             Who::Thread => "the one thread",
             Who::Cpu => "the one CPU",
             Who::Filesystem => "the full file system",
+            Who::Disk => "the disk",
             Who::Peer => "the peer",
             Who::Machine => "the machine",
             Who::Anyone => "anyone",

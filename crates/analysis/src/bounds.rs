@@ -95,10 +95,6 @@ pub(crate) fn others_elsewhere(facts: &Facts<'_>) -> Option<Remedy> {
 pub(crate) fn without_neighbour(facts: &Facts<'_>, culprit: &Culprit, change: String) -> Remedy {
     let gain = load(facts).and_then(|load| {
         let (whole, part) = load.with_time_between(waits_for_cpus(facts), facts);
-        let whole = Load {
-            neighbour_ns: load.each(culprit.cpu_ns, facts),
-            ..whole
-        };
         let after = whole.without_others(culprit.cpu_ns, facts);
         whole.gain(&after, Goes::Wait(part))
     });
@@ -162,6 +158,20 @@ pub(crate) fn without_wait(
     change: String,
 ) -> Remedy {
     let gain = without(facts, removed, |load| load);
+    remedy(facts, change, gain, String::new())
+}
+
+/// The target without a wait for a CPU, on so many CPUs more.
+pub(crate) fn on_more_cpus(
+    facts: &Facts<'_>,
+    removed: impl Into<Removed>,
+    more: usize,
+    change: String,
+) -> Remedy {
+    let gain = without(facts, removed, |load| Load {
+        cpus: load.cpus + more as f64,
+        ..load
+    });
     remedy(facts, change, gain, String::new())
 }
 
@@ -277,7 +287,6 @@ fn load(facts: &Facts<'_>) -> Option<Load> {
         target_ns: each(cpu.target_ns),
         // With what the target calls, and the kernel's work for nobody in particular.
         others_ns: each((cpu.all_ns - cpu.target_ns - cpu.generator_ns - cpu.recorder_ns).max(0.0)),
-        neighbour_ns: 0.0,
         target_thread_ns: each(thread_ns(target)),
         generator_thread_ns: each(thread_ns(facts.generator.as_ref())),
         cpus: f64::from(facts.effective_cpus.max(1)),

@@ -139,23 +139,41 @@ pub(crate) fn machine(timeline: &Timeline, window: Window) -> Option<Machine> {
 }
 
 pub(crate) fn effective_cpus(scene: &Scene<'_>) -> u32 {
-    let (timeline, meta) = (scene.timeline, scene.meta);
+    let meta = scene.meta;
     let allowed = meta
         .targets
         .iter()
         .filter(|target| target.role == Role::Target)
         .filter_map(|target| target.cpus_allowed);
-    let cpusets = scene.roles.cpu_groups.all.iter().filter_map(|group| {
-        let cpus = timeline
-            .series("cgroup_limit", *group, "cpus")?
-            .gauge_at(scene.window.end)?;
-        u32::try_from(cpus).ok().filter(|cpus| *cpus > 0)
-    });
     allowed
-        .chain(cpusets)
+        .chain(cpusets(scene))
         .chain([meta.cpus.max(1)])
         .min()
         .unwrap_or(1)
+}
+
+/// How many CPUs the cpusets of the target's groups allow, each.
+fn cpusets<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = u32> + 'a {
+    scene.roles.cpu_groups.all.iter().filter_map(|group| {
+        let limit = scene.timeline.series("cgroup_limit", *group, "cpus")?;
+        let cpus = u32::try_from(limit.gauge_at(scene.window.end)?).ok();
+        cpus.filter(|cpus| *cpus > 0)
+    })
+}
+
+/// CPUs that nothing but its affinity keeps the target off: its own settings or `taskset`, and no cpuset of its groups.
+/// None where their cpusets were not recorded.
+pub(crate) fn left_out(scene: &Scene<'_>, cores: &[Core], usable: &[Core]) -> Vec<Core> {
+    let targets = scene.meta.targets.iter();
+    let mut targets = targets.filter(|it| it.role == Role::Target);
+    let is_known = targets.any(|it| !it.allowed.is_empty());
+    let by_cpusets = cpusets(scene).min().unwrap_or(0);
+    if !is_known || by_cpusets < scene.meta.cpus {
+        return Vec::new();
+    }
+    let is_usable = |core: &Core| usable.iter().any(|it| it.id == core.id);
+    let cores = cores.iter().filter(|core| !is_usable(core));
+    cores.cloned().collect()
 }
 
 /// Busy part of the CPUs that the target may use, of what the hypervisor left them.

@@ -106,6 +106,8 @@ pub struct Facts<'a> {
     pub cores: Vec<Core>,
     /// Those of them that the target may use, busiest first.
     pub usable: Vec<Core>,
+    /// Those that nothing but its affinity keeps it off.
+    pub(crate) left_out: Vec<Core>,
     /// Part of the target's CPU time that it spent in the kernel.
     pub kernel_part: Option<f64>,
     /// What memory cost.

@@ -31,8 +31,6 @@ pub(crate) struct Load {
     pub(crate) target_ns: f64,
     /// CPU time of everybody else a request, ns.
     pub(crate) others_ns: f64,
-    /// The part of that which a neighbour takes that goes, ns.
-    pub(crate) neighbour_ns: f64,
     /// The part of a request's CPU time that one thread of the target has to do, ns.
     pub(crate) target_thread_ns: f64,
     /// The same of the generator.
@@ -68,8 +66,6 @@ const EDGES: f64 = 0.02;
 const VARIES: f64 = 0.08;
 /// What is left under load of the CPU time that a request takes on CPUs that have nothing else to do.
 const LEAST_CPU: f64 = 0.55;
-/// The same where a neighbour worked on the CPUs meanwhile: they were awake, but their caches were the neighbour's.
-const LEAST_BESIDE_NEIGHBOUR: f64 = 0.75;
 /// The same for a request that a quota let through in bursts: these are a full load already, but all of a burst is read at
 /// one look.
 const AFTER_BURSTS: (f64, f64) = (0.7, 1.25);
@@ -312,10 +308,7 @@ impl Load {
                 let per_ns = self.throughput / 1e9;
                 let thread_ns = self.target_thread_ns.max(self.generator_thread_ns);
                 let used = ((self.own_ns / self.cpus).max(thread_ns) * per_ns).clamp(0.0, 1.0);
-                let beside = (self.neighbour_ns / self.cpus * per_ns).clamp(0.0, 1.0 - used);
-                let spared = (1.0 - LEAST_CPU) * (1.0 - used - beside)
-                    + (1.0 - LEAST_BESIDE_NEIGHBOUR) * beside;
-                (1.0 - spared, 1.0)
+                (1.0 - (1.0 - LEAST_CPU) * (1.0 - used), 1.0)
             }
         };
         most * (least / most).powf(cheap)

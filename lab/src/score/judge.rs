@@ -88,6 +88,7 @@ fn is_about(entity: &Entity, who: Who, report: &Report, outcome: &Outcome) -> bo
             entity.kind == EntityKind::Thread && cast.is_some_and(|c| entity.path.ends_with(c))
         }
         Who::Cpu => entity.kind == EntityKind::Cpu && cast == Some(entity.path.as_str()),
+        Who::Disk => entity.kind == EntityKind::Disk && cast == Some(entity.path.as_str()),
         Who::Filesystem => {
             entity.kind == EntityKind::Filesystem && cast == Some(entity.path.as_str())
         }

@@ -134,6 +134,7 @@ fn outcome() -> Outcome {
     outcome.cast.insert(Who::Thread, "/tid:8".to_owned());
     outcome.cast.insert(Who::Cpu, "cpu1".to_owned());
     outcome.cast.insert(Who::Filesystem, "/full".to_owned());
+    outcome.cast.insert(Who::Disk, "vda".to_owned());
     outcome
 }
 
@@ -197,6 +198,9 @@ fn groups_processes_and_threads_are_told_by_their_paths() {
     assert!(!found(Who::Cpu, EntityKind::Cpu, "cpu11"));
     assert!(found(Who::Filesystem, EntityKind::Filesystem, "/full"));
     assert!(!found(Who::Filesystem, EntityKind::Disk, "/full"));
+    assert!(found(Who::Disk, EntityKind::Disk, "vda"));
+    assert!(!found(Who::Disk, EntityKind::Disk, "vdb"));
+    assert!(!found(Who::Disk, EntityKind::Process, "vda"));
     assert!(found(Who::Anyone, EntityKind::Machine, ""));
     assert!(found(Who::Machine, EntityKind::Machine, ""));
     assert!(!found(Who::Machine, EntityKind::Process, "pid:7@1"));

@@ -2,27 +2,40 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use rustix::fs::{Advice, fadvise, fsync, major, minor};
 
 /// The whole disk that a folder lies on, as `major:minor`: limits are not taken for partitions.
 pub fn device_of(folder: &Path) -> Result<String> {
-    let number = fs::metadata(folder)
-        .with_context(|| format!("cannot look at {}", folder.display()))?
-        .dev();
-    let known = format!("/sys/dev/block/{}:{}", major(number), minor(number));
-    let known = fs::canonicalize(&known)
-        .with_context(|| format!("{} lies on no block device ({known})", folder.display()))?;
-    let disk = if known.join("partition").exists() {
-        known.parent().unwrap_or(&known).to_path_buf()
-    } else {
-        known
-    };
+    let disk = disk_of(folder)?;
     let text = fs::read_to_string(disk.join("dev"))
         .with_context(|| format!("{} has no number", disk.display()))?;
     Ok(text.trim().to_owned())
+}
+
+/// The name of the whole disk that a folder or file lies on.
+pub fn disk_name_of(path: &Path) -> Result<String> {
+    let disk = disk_of(path)?;
+    let name = disk
+        .file_name()
+        .with_context(|| format!("{} has no name", disk.display()))?;
+    Ok(name.to_string_lossy().into_owned())
+}
+
+/// Where the kernel shows it.
+fn disk_of(path: &Path) -> Result<PathBuf> {
+    let number = fs::metadata(path)
+        .with_context(|| format!("cannot look at {}", path.display()))?
+        .dev();
+    let known = format!("/sys/dev/block/{}:{}", major(number), minor(number));
+    let known = fs::canonicalize(&known)
+        .with_context(|| format!("{} lies on no block device ({known})", path.display()))?;
+    match known.join("partition").exists() {
+        true => Ok(known.parent().unwrap_or(&known).to_path_buf()),
+        false => Ok(known),
+    }
 }
 
 /// Writes a folder's files to disk and drops them from the page cache, so that the next reads reach

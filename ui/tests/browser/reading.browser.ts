@@ -8,8 +8,6 @@ const GAPS = NAMES.find((name) => name === "gaps") ?? FIRST;
 
 const SEEN = [
   { name: FIRST, colorScheme: "light", width: 1280 },
-  { name: FIRST, colorScheme: "dark", width: 1280 },
-  { name: FIRST, colorScheme: "light", width: 360 },
   { name: FIRST, colorScheme: "dark", width: 360 },
   { name: GAPS, colorScheme: "light", width: 1280 },
   { name: "requests", colorScheme: "dark", width: 1280 },

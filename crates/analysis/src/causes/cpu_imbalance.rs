@@ -39,7 +39,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the full CPU",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "Over the whole window one CPU had hardly an idle moment and another was idle for most of it, while threads of the target waited for a CPU: threads, interrupts or queues are pinned. Most of that wait must be of threads that were last on the full CPU. A target that may use only some of the CPUs is judged by those.",
+    told_by: "Over the whole window one CPU had hardly an idle moment and another was idle for most of it, while threads of the target waited for a CPU: threads, interrupts or queues are pinned. Most of that wait must be of threads that were last on the full CPU. A target that may use only some of the CPUs is judged by those, and by those too that only its affinity (its own settings, or `taskset`) keeps it off, where no cpuset does.",
     thresholds: &[FULL, EMPTY, WAIT, THERE],
     upstream: &[
         Upstream::All("cpu.quota"),
@@ -98,13 +98,24 @@ fn judge(case: &Case<'_>) -> Judgement {
         low: held.share,
         high: held.share + facts.in_line(),
     };
-    let change = format!(
-        "threads and interrupts of {} spread over all CPUs",
-        full.name
-    );
+    let change = match off_by_affinity(facts) {
+        Some(_) => format!(
+            "{} allowed on {} too, which its affinity keeps it off",
+            target.name, empty.name
+        ),
+        None => format!(
+            "threads and interrupts of {} spread over all CPUs",
+            full.name
+        ),
+    };
     Ok(model::Finding {
         evidence,
-        would_help: vec![bounds::without_wait(facts, crowded, change)],
+        would_help: vec![bounds::on_more_cpus(
+            facts,
+            crowded,
+            facts.left_out.len(),
+            change,
+        )],
         ..case.finding_of_wait(&held, full, Confidence::Consistent, sentence)
     })
 }
@@ -153,11 +164,19 @@ fn evidence_of(case: &Case<'_>, (full, empty): (&Core, &Core), held: &Held) -> V
     ]
 }
 
-/// The fullest and the emptiest of the CPUs that the target may use.
+/// The fullest of the CPUs that the target may use, and the emptiest of these and of those that its affinity alone keeps it
+/// off.
 fn extremes<'a>(facts: &'a Facts<'_>) -> Option<(&'a Core, &'a Core)> {
     let by_busy = |a: &&Core, b: &&Core| a.busy.total_cmp(&b.busy);
     let full = facts.usable.iter().max_by(by_busy)?;
-    Some((full, facts.usable.iter().min_by(by_busy)?))
+    let all = facts.usable.iter().chain(&facts.left_out);
+    Some((full, all.min_by(by_busy)?))
+}
+
+/// The empty CPU beside a full one, where the target's affinity alone keeps it off that one.
+pub(super) fn off_by_affinity<'a>(facts: &'a Facts<'_>) -> Option<&'a Core> {
+    let (_, empty) = uneven(facts)?;
+    facts.left_out.iter().find(|core| core.id == empty.id)
 }
 
 /// The same where they are far enough apart.

@@ -68,6 +68,14 @@ fn judge(case: &Case<'_>) -> Judgement {
         ));
     }
     let Err(short) = long_enough(case, &target.name, WAIT.value()) else {
+        if let Some(empty) = cpu_imbalance::off_by_affinity(facts) {
+            return absent(format!(
+                "only its affinity keeps {} off {}, which was {} busy",
+                target.name,
+                empty.entity.name,
+                percent(empty.busy)
+            ));
+        }
         by_own_work(facts, &own(facts))?;
         return Ok(present(case, target, busy));
     };

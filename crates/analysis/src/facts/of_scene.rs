@@ -82,6 +82,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         line: of.line,
         others: of.others,
         stolen,
+        left_out: cpus::left_out(scene, &cores, &usable),
         cores,
         usable,
         machine,

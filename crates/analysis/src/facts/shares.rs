@@ -64,7 +64,8 @@ impl Facts<'_> {
     /// with others, account for that, and the generator for nothing. At either end being woken for a request, and for
     /// its answer, takes a time that needs no account.
     pub(crate) fn unexplained(&self) -> f64 {
-        let elsewhere = (self.elsewhere() - self.thought()) * idle(self.generator.as_ref());
+        let elsewhere = self.elsewhere() - self.thought() - self.answer_waited();
+        let elsewhere = elsewhere.max(0.0) * idle(self.generator.as_ref());
         self.beyond_wake_up(self.line.left()) + self.beyond_wake_up(elsewhere)
     }
 
@@ -103,6 +104,16 @@ impl Facts<'_> {
         let thought_ns = self.think.map_or(0.0, |it| it.in_response_ns);
         let part = ratio(thought_ns, whole_ns).unwrap_or(0.0);
         part.min(self.elsewhere()).max(0.0)
+    }
+
+    /// Part of the response time for which an answer waited until its client had a CPU. Who thinks is woken twice a
+    /// request: by its answer, and by its own timer.
+    fn answer_waited(&self) -> f64 {
+        let woken = match self.think {
+            Some(_) => 2.0,
+            None => 1.0,
+        };
+        self.both_ends.map_or(0.0, BothEnds::waited) / woken
     }
 
     /// Part of the response time that is outside of the target and not in line at its sockets.

@@ -14,7 +14,6 @@ const LOAD: Load = Load {
     own_ns: 1e5,
     target_ns: 8e4,
     others_ns: 0.0,
-    neighbour_ns: 0.0,
     target_thread_ns: 1e4,
     generator_thread_ns: 1e4,
     cpus: 8.0,
@@ -158,21 +157,6 @@ fn who_never_rests_is_spared_no_cpu_time() {
 }
 
 #[test]
-fn cpus_that_a_neighbour_kept_awake_spare_less_than_idle_ones() {
-    // 10,000 a second with 0.7 ms of a neighbour each: 7 of the 8 CPUs.
-    let crowded = Load {
-        others_ns: 7e5,
-        neighbour_ns: 7e5,
-        ..LOAD
-    };
-    let spared = |load: &Load| 1.0 - load.cost(&LOAD, 1.0);
-    // An eighth of the CPUs is the load's own, and nobody rests.
-    let expected = (1.0 - LEAST_BESIDE_NEIGHBOUR) * 7.0 / 8.0;
-    assert!((spared(&crowded) - expected).abs() < 1e-9);
-    assert!(spared(&crowded) < spared(&LOAD));
-}
-
-#[test]
 fn without_a_quota_a_gain_may_be_of_more_than_the_wait() {
     let held = Load {
         quota: Some(1.0),
@@ -233,7 +217,6 @@ fn loads() -> impl Strategy<Value = Load> {
             own_ns,
             target_ns: own_ns * target,
             others_ns,
-            neighbour_ns: others_ns * thread,
             target_thread_ns: own_ns * target * thread,
             generator_thread_ns: own_ns * (1.0 - target) * thread,
             cpus: f64::from(cpus.0),

@@ -114,6 +114,11 @@ impl BothEnds {
         (1.0 - self.served_ns / self.called_ns.max(1.0)).max(0.0)
     }
 
+    /// How long the generator waited for a CPU, as part of what requests took at its sockets.
+    pub(crate) fn waited(self) -> f64 {
+        (self.waited_ns / self.called_ns.max(1.0)).min(1.0)
+    }
+
     /// What all of them took at the target's sockets, of `total_ns` of response times, ns. Times are sampled: what all took
     /// at the generator's may come out longer than the whole, and then both are so many times too long.
     pub(crate) fn all_served_ns(self, total_ns: f64) -> f64 {

@@ -241,6 +241,34 @@ fn other_threads_that_wait_for_the_single_one_make_it_surer() {
 }
 
 #[test]
+fn a_cpu_that_only_affinity_keeps_the_target_off_is_a_free_one() {
+    let pinned = "
+        cpus 2  allowed 1  which 1  clients 4
+        busy     33333333333333333333
+        busy     ####################
+        run x4   22222222222222222222
+        wait     55555555555555555555
+        gen      22222222222222222222
+        tps      99999999999999999999
+        cgroup_limit.cpus /server *2 ####################
+    ";
+    let report = drawn(pinned).diagnose();
+    expect![[r#"
+        cpu.imbalance | cpu cpu1 | consistent | 0.500 (0.500 to 0.500)
+        The CPUs are used unevenly: cpu1 was 100 % busy while cpu0 was 30 % busy, and 50 % of each request was server waiting for a CPU.
+        helps: server allowed on cpu0 too, which its affinity keeps it off: +43 % to +74 % by CPU law
+        not: more clients, a machine with more CPUs, faster disk
+        wrong if: look where its threads may run: taskset -acp PID; cat /proc/interrupts
+    "#]].assert_eq(&told(&report));
+    expect!["absent: only its affinity keeps server off cpu0, which was 30 % busy"]
+        .assert_eq(&said(&report, "cpu.saturated"));
+    // A cpuset is somebody's decision: within it the CPUs are full.
+    let confined = pinned.replace("*2", "*1");
+    expect!["absent: cpu.saturated explains it: server"]
+        .assert_eq(&said(&drawn(&confined).diagnose(), "cpu.imbalance"));
+}
+
+#[test]
 fn imbalance_leads_and_what_speaks_against_it() {
     expect![[r#"
         cpu.imbalance | cpu cpu0 | consistent | 0.500 (0.500 to 0.500)

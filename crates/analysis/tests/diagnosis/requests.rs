@@ -265,6 +265,21 @@ fn what_requests_take_at_either_end_is_said_where_they_are_the_same() {
 }
 
 #[test]
+fn an_answer_that_waits_until_its_client_has_a_cpu_is_accounted_for() {
+    // Of 200 us 140 are outside: with 50 us of it told, what is left is little more than a wake-up.
+    let verdict = |lane: &str| {
+        let light = without_signal(HEALTHY).replace("88888888888888888888", "11111111111111111111");
+        let text = format!("{light}    {lane}\n");
+        let mut drawn = drawn(&text);
+        add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (200, 60));
+        add_requests(&mut drawn, &CALLS, Role::Generator, |_| (200, 200));
+        drawn.diagnose().verdict.findings[0].sentence.clone()
+    };
+    expect!["No bottleneck: with this load server did 2,000 per second, 0.200 ms each, and waited for nothing worth naming; 26 % of each request it was on a CPU."].assert_eq(&verdict("genwait   11111111111111111111"));
+    expect!["Undetermined: 70 % of each request was outside server, and the load generator explains little of it (44 % is explained in all): think time, the network, or locks that wait in epoll."].assert_eq(&verdict("genwait   00000000000000000000"));
+}
+
+#[test]
 fn times_are_those_of_a_generator_that_was_found_late() {
     let mean = |first: i64| {
         let mut drawn = drawn(&without_signal(HEALTHY));

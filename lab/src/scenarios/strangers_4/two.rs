@@ -6,7 +6,7 @@ use super::programs::{GO, HEY, hey, missing};
 use super::{cause, downstream, second, servers, third_databases};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
 use crate::scenarios::loads::pgbench_script;
-use crate::stage::{Limit, Stage};
+use crate::stage::{Limit, Stage, disk_name_of};
 
 /// What the service reads from, past the page cache.
 const FILE: usize = 64 << 20;
@@ -35,7 +35,7 @@ pub fn scenarios() -> Vec<Scenario> {
                  after the other, past the page cache and then asks a service behind it that takes 4 \
                  ms.",
             ],
-            Expect::one("io.latency", Who::Target).and("net.remote", Who::Peer),
+            Expect::one("io.latency", Who::Disk).and("net.remote", Who::Peer),
             reads_and_service,
         ),
         both(
@@ -64,6 +64,8 @@ fn reads_and_service(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     let peer = format!("pid:{service}@ {address}");
     stage.cast.insert(Who::Peer, peer);
     let file = second::large_file(stage, FILE)?;
+    let disk = disk_name_of(&file)?;
+    stage.cast.insert(Who::Disk, disk);
     let file = file.to_string_lossy();
     let mut words = vec!["-file", &file, "-reads", READS, "-service", &address];
     if cause == Cause::Made {

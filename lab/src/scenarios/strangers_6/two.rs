@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::programs::{HEY, JAVA, PYTHON, hey, missing};
 use super::{cause, downstream, far, fifth, first, second, servers, unknown};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
-use crate::stage::Stage;
+use crate::stage::{Stage, disk_name_of};
 
 /// What the server in Python reads from.
 const FILE: usize = 64 << 20;
@@ -28,7 +28,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 "Four connections ask a Python server, 2 ms away in each direction, each request of \
                  which reads 32 blocks, one after the other, past the page cache.",
             ],
-            Expect::one("net.rtt", Who::Peer).and("io.latency", Who::Target),
+            Expect::one("net.rtt", Who::Peer).and("io.latency", Who::Disk),
             far_and_direct_reads,
         ),
         both(
@@ -54,6 +54,8 @@ fn far_and_direct_reads(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         return Ok(SetUp::NotHere(why));
     }
     let file = second::large_file(stage, FILE)?;
+    let disk = disk_name_of(&file)?;
+    stage.cast.insert(Who::Disk, disk);
     let way = match cause {
         Cause::Made => "direct",
         Cause::Removed => {
