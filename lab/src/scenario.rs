@@ -87,6 +87,9 @@ pub enum Set {
     /// Causes of which the usual figures say little or nothing, by a fourth writer who had not read the engine.
     #[value(name = "strangers-6")]
     Strangers6,
+    /// Faults that are met every week, by a fifth writer who had not read the engine.
+    #[value(name = "strangers-7")]
+    Strangers7,
 }
 
 /// What a scenario is there for.

@@ -8,7 +8,7 @@ const WORK: &str = "the lab takes work away, the remedy adds a CPU";
 const BOTH: &str = "the lab takes both causes away, the remedy one";
 
 /// The situations, and what is different.
-const OTHERWISE: [(&str, &str); 25] = [
+const OTHERWISE: [(&str, &str); 30] = [
     ("cpu-saturated", CLIENTS),
     ("mariadb-saturated", CLIENTS),
     ("client-bound", GENERATOR),
@@ -37,6 +37,11 @@ const OTHERWISE: [(&str, &str); 25] = [
     ("postgres-missing-index", WORK),
     ("python-far-and-direct-reads", BOTH),
     ("java-refresh-and-service", BOTH),
+    ("apache-password-hashes", WORK),
+    ("haproxy-signing-generator", GENERATOR),
+    ("redis-large-sets", THREAD),
+    ("python-far-and-reload", BOTH),
+    ("memcached-far-and-neighbour", BOTH),
 ];
 
 /// Why that situation is not compared, if it is not.

@@ -31,6 +31,7 @@ mod strangers_3;
 mod strangers_4;
 mod strangers_5;
 mod strangers_6;
+mod strangers_7;
 
 pub use held_out::{missing, nginx, redis};
 
@@ -70,6 +71,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_4::scenarios());
     all.extend(strangers_5::scenarios());
     all.extend(strangers_6::scenarios());
+    all.extend(strangers_7::scenarios());
     all
 }
 
