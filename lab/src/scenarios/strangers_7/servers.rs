@@ -20,13 +20,17 @@ pub fn transporting(stage: &mut Stage, service: &str, connections: &str) -> Resu
     start(stage, go, port)
 }
 
-/// HAProxy that answers every request itself, with these further lines for its connections.
-pub fn haproxy_with(stage: &mut Stage, lines: &str) -> Result<(u32, String)> {
+/// HAProxy that passes connections on to this server as they are, with these further lines for them.
+pub fn haproxy_for_connections(
+    stage: &mut Stage,
+    server: &str,
+    lines: &str,
+) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
     let configuration = format!(
-        "global\n  nbthread 2\ndefaults\n  mode http\n  timeout client 30s\n  timeout server 30s\n  \
-         timeout connect 5s\nfrontend lab\n  bind 127.0.0.1:{port}\n{lines}  http-request return \
-         status 200 content-type text/plain string \"ok\\n\"\n"
+        "global\n  nbthread 2\ndefaults\n  mode tcp\n  timeout client 30s\n  timeout server 30s\n  \
+         timeout connect 5s\nfrontend lab\n  bind 127.0.0.1:{port}\n{lines}  default_backend \
+         site\nbackend site\n  server site {server}\n"
     );
     let file = stage.script("haproxy.cfg", &configuration)?;
     let mut haproxy = stage.unprivileged("haproxy");

@@ -7,14 +7,12 @@ use anyhow::Result;
 use super::programs::{MEMCACHED, PYTHON, missing};
 use super::{cause, far, first, unknown};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
-use crate::stage::{Limit, Stage};
+use crate::stage::Stage;
 
 /// The lock is taken for so long, and free for so long, ms.
 const RELOAD: [&str; 2] = ["20", "10"];
 /// What is asked of memcached: for a key that is not there.
 const GET: [&str; 4] = ["--text", "get key\r\n", "--ends", "END\r\n"];
-/// Against the 1024 of the session in which server and load run: nearly all, on any number of CPUs.
-const SHARES: u32 = 65_536;
 
 /// Its situations.
 pub fn scenarios() -> Vec<Scenario> {
@@ -41,11 +39,11 @@ pub fn scenarios() -> Vec<Scenario> {
         both(
             [
                 "memcached-far-and-neighbour",
-                "long way to the client and a neighbour on the CPUs in regular bursts",
-                "Four connections ask memcached, 3 ms away in each direction, and another group with a \
-                 far higher weight computes on every CPU for 12 of every 20 ms.",
+                "long way to the client and a real-time process on the CPUs",
+                "Four connections ask memcached, 3 ms away in each direction, and a process of a \
+                 real-time class computes on every CPU for 12 of every 20 ms.",
             ],
-            Expect::one("net.rtt", Who::Peer).and("cpu.neighbour", Who::NeighbourGroup),
+            Expect::one("net.rtt", Who::Peer).and("cpu.neighbour", Who::Holder),
             far_and_neighbour,
         ),
     ]
@@ -87,18 +85,28 @@ fn far_and_neighbour(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         Err(why) => return Ok(SetUp::NotHere(why)),
     };
     if cause == Cause::Made {
-        let threads = std::thread::available_parallelism()?.to_string();
-        let words = ["burn", "--threads", &threads];
-        let words = [&words[..], &["--burst", "12", "--pause", "8"]].concat();
-        let neighbour = stage.beside(stage.own(&words)?)?;
-        match stage.confine("neighbour", neighbour, &[Limit::CpuShares(SHARES)]) {
-            Ok(group) => stage.cast.insert(Who::NeighbourGroup, group.path),
-            Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
+        let neighbour = match real_time(stage) {
+            Ok(neighbour) => neighbour,
+            Err(error) => return Ok(SetUp::NotHere(format!("no real-time class: {error:#}"))),
         };
+        stage.cast.insert(Who::Holder, format!("pid:{neighbour}@"));
     }
     let words = [&["load", &address, "--connections", "4"][..], &GET].concat();
     // Sockets of another network namespace cannot be followed from here.
     unknown(stage, &words)?
         .with("--target", format!("pid:{server}"))
         .ready()
+}
+
+/// Starts what computes in bursts on all CPUs before everybody else: requests that need next to no CPU would pass a
+/// neighbour that only has a higher weight.
+fn real_time(stage: &mut Stage) -> Result<u32> {
+    let threads = std::thread::available_parallelism()?.to_string();
+    let words = ["burn", "--threads", &threads];
+    let own = stage.own(&[&words[..], &["--burst", "12", "--pause", "8"]].concat())?;
+    let mut before_all = Command::new("chrt");
+    before_all.args(["--fifo", "10"]);
+    before_all.arg(own.get_program()).args(own.get_args());
+    let (pid, _) = stage.beside_that_speaks(before_all)?;
+    Ok(pid)
 }
