@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::programs::{LIGHTTPD, MEMCACHED, PYTHON, missing};
-use super::{cause, first, servers, third, third_databases, unknown};
+use super::{cause, first, second, servers, third_databases, unknown};
 use crate::scenario::{Cause, Costs, Expect, Kind, Scenario, SetUp, Who};
 use crate::scenarios::held_out::here;
 use crate::scenarios::loads::pgbench_script;
@@ -33,7 +33,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 "lighttpd-zombies",
                 "processes that have ended and that nobody has waited for",
                 "Three hundred processes of somebody else have ended and stay in the list of \
-                 processes, while two connections with 3 ms to think ask lighttpd for a text.",
+                 processes, while a connection with 4 ms to think asks lighttpd for a text that it \
+                 compresses.",
             ],
             zombies,
         ),
@@ -63,15 +64,15 @@ fn zombies(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[LIGHTTPD, PYTHON]) {
         return Ok(SetUp::NotHere(why));
     }
-    let (_, port) = third::lighttpd(stage, "")?;
+    let (_, port) = second::lighttpd(stage, 0)?;
     if cause == Cause::Made {
         let program = ["zombies.py", include_str!("../../../programs/zombies.py")];
         servers::staying(stage, program, &[ENDED])?;
     }
     let address = here(&port);
-    let words = ["load", &address, "--http", "/list.txt"];
-    let pace = ["--connections", "2", "--think", "3000"];
-    unknown(stage, &[&words[..], &pace].concat())?.ready()
+    let asks = ["--http", "/list.txt", "--header", second::GZIP];
+    let words = ["load", &address, "--connections", "1", "--think", "4000"];
+    unknown(stage, &[&words[..], &asks].concat())?.ready()
 }
 
 fn idle_in_transaction(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
