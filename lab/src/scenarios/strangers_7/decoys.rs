@@ -17,8 +17,8 @@ const WAITS: usize = 1000;
 const READ: &str = "SELECT count(*) FROM pgbench_accounts WHERE aid < 1000;\n\\sleep 4 ms\n";
 /// Of the 1,024 connections that memcached admits.
 const IDLE: &str = "900";
-/// What is asked of memcached: for a key that is not there.
-const GET: [&str; 4] = ["--text", "get key\r\n", "--ends", "END\r\n"];
+/// So many keys, none of which is there, are asked for at once: an answer that takes longer than the machine's noise.
+const KEYS: usize = 300;
 
 /// Its situations.
 pub fn scenarios() -> Vec<Scenario> {
@@ -53,7 +53,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 "memcached-idle-connections",
                 "connections that do nothing and nearly reach the limit",
                 "Nine hundred connections to memcached, which admits 1,024, do nothing, while four \
-                 others with 1 ms to think ask it.",
+                 others with 1 ms to think ask it for 300 keys at once.",
             ],
             idle_connections,
         ),
@@ -106,6 +106,8 @@ fn idle_connections(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         servers::staying(stage, program, &[port.as_str(), IDLE])?;
     }
     let address = here(&port);
+    let question = format!("get{}\r\n", " key".repeat(KEYS));
     let words = ["load", &address, "--connections", "4", "--think", "1000"];
-    unknown(stage, &[&words[..], &GET].concat())?.ready()
+    let asks = ["--text", &question, "--ends", "END\r\n"];
+    unknown(stage, &[&words[..], &asks].concat())?.ready()
 }
