@@ -321,14 +321,17 @@ fn timing_a_random_sample_keeps_the_distribution_of_requests() {
         .expect("there is room for one");
     some.time(0.2);
     serve_unevenly(6, Duration::from_secs(3));
+    let skipped = all.skipped() + some.skipped();
     let [all, some] = [&all, &some].map(total);
     println!(
-        "{} timed, and {} of {}",
+        "{} timed, and {} of {}, {skipped} events skipped",
         timed(&all),
         timed(&some),
         some.requests
     );
-    assert_eq!(all.requests, some.requests, "all are counted");
+    // A busy machine may interrupt a program, and the kernel skips it for what comes then.
+    let apart = all.requests.abs_diff(some.requests);
+    assert!(apart <= skipped, "all are counted but {apart}");
     assert_eq!(timed(&all), all.requests);
     let part = timed(&some) as f64 / some.requests as f64;
     assert!((0.17..0.23).contains(&part), "{part}");
