@@ -50,35 +50,20 @@ fn threads(loadavg: &[u8]) -> Option<u64> {
     number(&field[slash + 1..])
 }
 
-/// Events that the kernel did not hand to an object's programs, because the same program was at work on that CPU: a task
-/// or an interrupt came in between (`recursion_misses`, kernel/bpf/syscall.c).
-#[cfg(test)]
-pub(super) fn skipped(object: &Object) -> Option<u64> {
-    let programs = object.progs().filter(|it| it.autoload());
-    programs
-        .map(|it| told(it.as_fd(), b"recursion_misses:"))
-        .sum()
-}
-
 fn locked(descriptor: BorrowedFd<'_>) -> Option<u64> {
-    told(descriptor, b"memlock:")
-}
-
-/// The number behind a name in a map's or program's fdinfo.
-fn told(descriptor: BorrowedFd<'_>, name: &[u8]) -> Option<u64> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = open("/proc/self/fdinfo", flags, Mode::empty()).ok()?;
-    let number = DecInt::new(descriptor.as_raw_fd());
-    let file = openat(folder, number, flags, Mode::empty()).ok()?;
+    let name = DecInt::new(descriptor.as_raw_fd());
+    let file = openat(folder, name, flags, Mode::empty()).ok()?;
     let mut buffer = [0; MOST];
     let read = rustix::io::read(file, &mut buffer).ok()?;
-    value(&buffer[..read], name)
+    memlock(&buffer[..read])
 }
 
-/// The value of the line that begins with a name.
-fn value(fdinfo: &[u8], name: &[u8]) -> Option<u64> {
+/// The value of the line `memlock:`.
+fn memlock(fdinfo: &[u8]) -> Option<u64> {
     let mut lines = fdinfo.split(|byte| *byte == b'\n');
-    let value = lines.find_map(|line| line.strip_prefix(name))?;
+    let value = lines.find_map(|line| line.strip_prefix(b"memlock:"))?;
     number(value.trim_ascii())
 }
 
@@ -93,8 +78,8 @@ mod tests {
     #[test]
     fn fdinfo_and_loadavg_are_parsed() {
         let map = b"pos:\t0\nflags:\t02000002\nmap_type:\t2\nmax_entries:\t64\nmemlock:\t8192\nmap_id:\t7\n";
-        assert_eq!(value(map, b"memlock:"), Some(8_192));
-        assert_eq!(value(b"pos:\t0\nflags:\t02\n", b"memlock:"), None);
+        assert_eq!(memlock(map), Some(8_192));
+        assert_eq!(memlock(b"pos:\t0\nflags:\t02\n"), None, "a plain file");
         assert_eq!(threads(b"0.20 0.18 0.12 1/1480 11206\n"), Some(1_480));
         assert_eq!(threads(b""), None);
     }

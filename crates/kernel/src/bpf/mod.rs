@@ -23,3 +23,12 @@ pub mod thread_time;
 mod verifier;
 
 pub use refusal::Refusal;
+
+/// For tests in which this process answers requests, one at a time: who counts them counts those of all tests.
+#[cfg(test)]
+fn answering() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -337,12 +337,6 @@ impl Requests {
         footprint::of(self.programs.object())
     }
 
-    /// Events that the kernel did not hand to the programs: none of them is counted.
-    #[cfg(test)]
-    fn skipped(&self) -> u64 {
-        footprint::skipped(self.programs.object()).expect("the kernel tells (Linux 5.12)")
-    }
-
     /// Connections and processes so far for which there was no memory.
     pub fn drops(&self) -> u64 {
         let variables = self.programs.maps.bss_data.as_deref();

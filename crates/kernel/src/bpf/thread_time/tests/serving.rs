@@ -24,8 +24,9 @@ fn own_tid() -> u32 {
 }
 
 /// Both programs, with this process as their target.
-fn both() -> Option<(ThreadTime, Requests, MutexGuard<'static, ()>)> {
+fn both() -> Option<(ThreadTime, Requests, [MutexGuard<'static, ()>; 2])> {
     let (mut thread_time, alone) = loaded()?;
+    let answering = crate::bpf::answering();
     let requests = needed("request times", Requests::load_beside(Some(&thread_time)));
     let mut requests = requests?;
     let assigned = requests.assign(std::process::id(), Some(Side::Server), 0);
@@ -33,7 +34,7 @@ fn both() -> Option<(ThreadTime, Requests, MutexGuard<'static, ()>)> {
     thread_time.see_reads(1);
     requests.see_reads(1);
     as_target(&mut thread_time, std::process::id());
-    Some((thread_time, requests, alone))
+    Some((thread_time, requests, [alone, answering]))
 }
 
 fn ask(client: &mut TcpStream) {
