@@ -76,14 +76,21 @@ impl<'a> Pool<'a> {
     }
 
     /// The connections to a peer that threads inside of requests sleep in futex for, because all have a call: as many of
-    /// the requests in progress as have none. Of one connection, the call may as well be made under a lock.
+    /// the requests in progress as have none. Of one connection, the call may as well be made under a lock. Where it is not
+    /// known that these threads are inside of requests, those in line for them have to fit as well.
     pub(crate) fn of_sleeping_threads(facts: &'a Facts<'_>) -> Option<Self> {
         const LEAST: f64 = 2.0;
         let slept = facts.share(LedgerClass::Futex);
         let pool = Self::of_calls(facts).filter(|it| it.size >= LEAST && it.is_full())?;
         let beside = 1.0 - pool.held / facts.in_flight()?;
-        let agrees = (slept - beside).abs() <= AGREE.value();
-        (facts.scene.answering == Answering::Itself && agrees).then_some(pool)
+        let in_line = match facts.scene.answering {
+            Answering::Itself => 0.0,
+            _ => {
+                let behind = [LedgerClass::Remote, LedgerClass::Sleep];
+                facts.line.left() + behind.map(|it| facts.line.behind(it)).iter().sum::<f64>()
+            }
+        };
+        ((slept + in_line - beside).abs() <= AGREE.value()).then_some(pool)
     }
 
     /// Whether as many of them were held in each second.

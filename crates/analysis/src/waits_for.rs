@@ -5,6 +5,7 @@
 //! A crowd in futex behind one thread in fdatasync is disk and not a lock.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use model::{EntityId, LedgerClass};
 use sensors::serving::Serving;
@@ -49,6 +50,8 @@ pub(crate) struct Ends {
     own: f64,
     /// The part in futex that a timer ended: nobody holds what is waited for, or nobody gave it in time.
     pub(crate) timed: f64,
+    /// How many these were.
+    timed_waits: f64,
 }
 
 impl WaitsFor {
@@ -83,6 +86,7 @@ impl WaitsFor {
             // Who gives a futex to others is a thread (kernel/futex/waitwake.c); of interrupts only a timer ends such a wait.
             if edge.by == By::Interrupt && edge.class == LedgerClass::Futex {
                 ends.timed += edge.ns / all;
+                ends.timed_waits += edge.waits;
             }
             if let Some(waker) = edge.waker {
                 if self.serving.contains(&waker) {
@@ -202,7 +206,20 @@ impl WaitsFor {
     }
 }
 
+/// Waits in futex that a timer ended, a request, of a target whose requests sleep there: about one. Who waits for a lock for
+/// a limited time, and then again, does so for one request many times or for many requests once: CPython for its lock.
+const SLEEPS: RangeInclusive<f64> = 0.5..=2.0;
+
 impl Ends {
+    /// The same where it is known how many requests were answered: waits that a timer ended are sleep only of a request that
+    /// sleeps.
+    pub(crate) fn of_requests(mut self, requests: f64) -> Self {
+        if requests > 0.0 && !SLEEPS.contains(&(self.timed_waits / requests)) {
+            self.timed = 0.0;
+        }
+        self
+    }
+
     /// The part that ends in a class, whosever.
     pub(crate) fn part(&self, class: LedgerClass) -> f64 {
         let of_class = self.parts.iter().filter(|((_, own), _)| *own == class);
@@ -249,6 +266,7 @@ mod tests {
     /// Waits of `woken` in futex: by whom, how long, and what that one did meanwhile.
     fn edge(woken: EntityId, waker: EntityId, ns: f64, did: &[(LedgerClass, f64)]) -> Edge {
         let mut edge = Edge {
+            waits: 1.0,
             woken,
             class: LedgerClass::Futex,
             by: By::Pool,
@@ -350,7 +368,20 @@ mod tests {
             ..edge(WORKERS, WORKERS, 3.0, &[])
         };
         let given = edge(WORKERS, SYNCER, 1.0, &[(OnCpu, 1.0)]);
-        assert!(is_about(ends(vec![timer, given]).timed, 0.75));
+        let timed = |requests| {
+            ends(vec![timer.clone(), given.clone()])
+                .of_requests(requests)
+                .timed
+        };
+        assert!(is_about(timed(0.0), 0.75));
+        assert!(is_about(timed(1.0), 0.75));
+        // Tried again and again, for one request or for many.
+        let tried = Edge {
+            waits: 12.0,
+            ..timer.clone()
+        };
+        assert!(is_about(ends(vec![tried]).of_requests(1.0).timed, 0.0));
+        assert!(is_about(timed(50.0), 0.0));
         let internal = Edge {
             class: InternalLock,
             by: By::Interrupt,

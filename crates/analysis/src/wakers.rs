@@ -8,6 +8,7 @@ use sensors::wakeup::{By, CLASSES, THREAD_POOL, WAKEUP};
 pub(crate) const LOCKS: [LedgerClass; 2] = [LedgerClass::Futex, LedgerClass::InternalLock];
 
 /// Waits of one pool in one class that one waker ended.
+#[derive(Clone)]
 pub(crate) struct Edge {
     pub(crate) woken: EntityId,
     pub(crate) class: LedgerClass,
@@ -15,6 +16,8 @@ pub(crate) struct Edge {
     /// A pool or a process.
     pub(crate) waker: Option<EntityId>,
     pub(crate) ns: f64,
+    /// How many there were.
+    pub(crate) waits: f64,
     /// Whether they were inside a request; `None` where that is not known.
     pub(crate) serving: Option<Serving>,
     /// What the waker did meanwhile, as far as it is known; by `CLASSES`.
@@ -58,6 +61,7 @@ fn edge(timeline: &Timeline, entity: EntityId, window: Window) -> Option<Edge> {
         by: By::new(told("by")?)?,
         waker: told("waker").and_then(number),
         ns: grown("wait_ns"),
+        waits: grown("waits"),
         serving: told("serving").and_then(Serving::new),
         did,
     })

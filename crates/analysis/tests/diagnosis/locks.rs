@@ -200,6 +200,7 @@ pub fn ended_by(waker: &str, did: &str) -> String {
         wakeup.class   run<{waker} *10 ####################
         wakeup.by      run<{waker}     ####################
         wakeup.waker   run<{waker} ={waker} ####################
+        wakeup.waits   run<{waker} *1000 44444444444444444444
         wakeup.wait_ns run<{waker} *1e9 ####################
         wakeup.{did}   run<{waker} *1e9 88888888888888888888
         "
@@ -228,6 +229,10 @@ fn waits_in_futex_that_a_timer_ended_are_for_no_lock() {
     assert!((part(&report, LedgerClass::Futex) - 0.0).abs() < 0.01);
     assert!((part(&report, LedgerClass::Sleep) - 0.9).abs() < 0.01);
     assert_eq!(judged(&report, "lock.futex").answer, Answer::Absent);
+    // Tried ten times for each request: that is for a lock.
+    let tried = by_a_timer.replace("run<run *1000 4444", "run<run *10000 4444");
+    let report = drawn(&with(FUTEX, &tried)).diagnose();
+    assert!((part(&report, LedgerClass::Futex) - 0.9).abs() < 0.01);
 }
 
 #[test]
