@@ -90,6 +90,10 @@ pub enum Set {
     /// Faults that are met every week, by a fifth writer who had not read the engine.
     #[value(name = "strangers-7")]
     Strangers7,
+    /// Ordinary servers that their settings, their users and their own code slow down, by a sixth writer who had not
+    /// read the engine.
+    #[value(name = "strangers-8")]
+    Strangers8,
 }
 
 /// What a scenario is there for.

@@ -8,7 +8,7 @@ const WORK: &str = "the lab takes work away, the remedy adds a CPU";
 const BOTH: &str = "the lab takes both causes away, the remedy one";
 
 /// The situations, and what is different.
-const OTHERWISE: [(&str, &str); 30] = [
+const OTHERWISE: [(&str, &str); 34] = [
     ("cpu-saturated", CLIENTS),
     ("mariadb-saturated", CLIENTS),
     ("client-bound", GENERATOR),
@@ -42,6 +42,10 @@ const OTHERWISE: [(&str, &str); 30] = [
     ("redis-large-sets", THREAD),
     ("python-far-and-reload", BOTH),
     ("memcached-far-and-neighbour", BOTH),
+    ("postgres-new-sessions", WORK),
+    ("node-orders-as-text", THREAD),
+    ("node-dashboard-and-service", BOTH),
+    ("nginx-far-and-unix-service", BOTH),
 ];
 
 /// Why that situation is not compared, if it is not.

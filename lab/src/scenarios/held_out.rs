@@ -2,7 +2,7 @@
 //! Thresholds are fixed in a commit before these are run.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -221,12 +221,7 @@ pub(super) fn mariadb_server(
     log_on: Option<&Path>,
 ) -> Result<(u32, String)> {
     let port = free_port()?.to_string();
-    let data = stage.unprivileged_folder("mariadb")?;
-    let mut install = stage.unprivileged("mariadb-install-db");
-    install.args(["--no-defaults", "--skip-test-db"]);
-    install.args(["--auth-root-authentication-method=normal"]);
-    install.arg(format!("--datadir={}", data.display()));
-    stage.step(install)?;
+    let data = mariadb_data(stage)?;
     let mut server = stage.unprivileged("mariadbd");
     server.args(["--no-defaults", "--bind-address=127.0.0.1", "--port", &port]);
     server.arg(format!("--datadir={}", data.display()));
@@ -245,6 +240,17 @@ pub(super) fn mariadb_server(
     create.args(["-e", "CREATE DATABASE sbtest"]);
     stage.step(create)?;
     Ok((pid, port))
+}
+
+/// The data of a new MariaDB; where.
+pub(super) fn mariadb_data(stage: &Stage) -> Result<PathBuf> {
+    let data = stage.unprivileged_folder("mariadb")?;
+    let mut install = stage.unprivileged("mariadb-install-db");
+    install.args(["--no-defaults", "--skip-test-db"]);
+    install.args(["--auth-root-authentication-method=normal"]);
+    install.arg(format!("--datadir={}", data.display()));
+    stage.step(install)?;
+    Ok(data)
 }
 
 /// The client of a MariaDB.

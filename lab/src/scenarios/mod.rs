@@ -32,6 +32,7 @@ mod strangers_4;
 mod strangers_5;
 mod strangers_6;
 mod strangers_7;
+mod strangers_8;
 
 pub use held_out::{missing, nginx, redis};
 
@@ -72,6 +73,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_5::scenarios());
     all.extend(strangers_6::scenarios());
     all.extend(strangers_7::scenarios());
+    all.extend(strangers_8::scenarios());
     all
 }
 

@@ -36,6 +36,16 @@ pub fn haproxy_on(stage: &mut Stage, key: &[&str], cpu: Option<&str>) -> Result<
 pub fn nginx_for_all(stage: &Stage) -> Result<Command> {
     let folder = stage.unprivileged_folder("nginx")?;
     std::fs::write(folder.join("file"), "x".repeat(FAR_ANSWER)).context("cannot write a file")?;
+    nginx_with_server(
+        stage,
+        "",
+        &format!("listen 7000 sndbuf=8k; root {};", folder.display()),
+    )
+}
+
+/// nginx with one worker, with this directive for all of it and these for its one server; not started.
+pub fn nginx_with_server(stage: &Stage, all: &str, server: &str) -> Result<Command> {
+    let folder = stage.unprivileged_folder("nginx")?;
     let site = folder.display();
     let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let places: String = places
@@ -43,9 +53,8 @@ pub fn nginx_for_all(stage: &Stage) -> Result<Command> {
         .map(|place| format!("{place}_temp_path {site}/{place};\n"))
         .collect();
     let text = format!(
-        "daemon off;\nworker_processes 1;\npid {site}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n\
-         keepalive_requests 100000000;\n{places}server {{ listen 7000 sndbuf=8k; root \
-         {site}; }}\n}}\n"
+        "daemon off;\nworker_processes 1;\npid {site}/pid;\n{all}\nevents {{}}\nhttp {{\naccess_log \
+         off;\nkeepalive_requests 100000000;\n{places}server {{ {server} }}\n}}\n"
     );
     let configuration = stage.script("nginx.conf", &text)?;
     let mut nginx = Command::new("nginx");
