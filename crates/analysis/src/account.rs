@@ -19,6 +19,9 @@ use crate::subject::Subject;
 use crate::think_time::Think;
 use crate::workload_metrics::Mean;
 
+/// What is left of a response beyond the target.
+pub(crate) const OUTSIDE: &str = "client and network";
+
 /// Threads without work may sit in these.
 pub(crate) const MAY_BE_REST: [LedgerClass; 4] = [
     LedgerClass::Futex,
@@ -297,7 +300,7 @@ impl Accounting<'_> {
                     ..estimated(label, thought_ns)
                 });
             }
-            let mut outside = estimated("client and network".to_owned(), outside_ns - thought_ns);
+            let mut outside = estimated(OUTSIDE.to_owned(), outside_ns - thought_ns);
             if let Some(generator) = beside.generator {
                 let network_ns = beside.both_ends.map(BothEnds::network_ns);
                 let left_ns = outside.ns as f64;

@@ -12,6 +12,7 @@ mod causes;
 mod caveats;
 mod changes;
 mod closed_loop;
+pub mod compare;
 mod coverage;
 mod cpus;
 mod evaluator;
@@ -74,7 +75,7 @@ mod workload_metrics;
 
 pub use causes::{Cause, Family, Kind as CauseKind, Upstream, Wait, all as causes};
 pub use machine::conclude;
-pub use number_format::{bound, count, duration, gain, integer, percent, rate};
+pub use number_format::{bound, count, duration, gain, integer, percent, rate, storage};
 pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime};
 pub use request_times::RequestTimes;
 pub use scene::serving_threads;

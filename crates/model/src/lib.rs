@@ -8,6 +8,7 @@
 
 mod account;
 mod by_second;
+mod comparison;
 mod counters;
 mod doctor_report;
 mod entity;
@@ -34,6 +35,10 @@ pub use account::{
     ThreadsAccount,
 };
 pub use by_second::{BySecond, Omitted, SecondReport, Stall};
+pub use comparison::{
+    COMPARISON_SCHEMA, ComparedFigure, ComparedGroup, ComparedRun, Comparison, CoursePoint,
+    Difference, EnvironmentDifference, FigureFamily, FigureUnit, IntervalMethod,
+};
 pub use counters::Counters;
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};

@@ -11,8 +11,10 @@ use model::Goal;
 use targets::NamedTarget;
 
 use crate::condition::Condition;
+use crate::difference_condition::DifferenceCondition;
 use crate::duration::parse_duration;
 use crate::goal::parse_goal;
+use crate::outputs::Align;
 
 /// Tells what a Linux system is waiting for, who waits, why, and what would change it.
 #[derive(Parser, Debug)]
@@ -32,6 +34,8 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Write the page of a recording: one HTML file that opens offline. Or serve it.
     Report(ReportPage),
+    /// Compare recordings: what changed, by how much, how sure that is, and why.
+    Compare(Compare),
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
     /// Check what this machine allows, and print the commands that fix the rest. Changes nothing.
@@ -238,6 +242,44 @@ Examples:
   stallscope explain pgbench-1.stallbundle
 
 CSV and Parquet hold everything as recorded. A bundle is redacted, to be sent: see docs/export.md.";
+
+/// Examples of `compare`.
+const COMPARE_HELP: &str = "\
+Examples:
+  stallscope compare before.stall after.stall
+  stallscope compare 'before-*.stall' 'after-*.stall' --fail-if 'throughput < -5%'
+  stallscope compare baseline/ pgbench-7.stall --export-markdown comment.md
+
+The first is what the others are compared with. A pattern in quotes, and a folder of recordings, are one group: runs of the
+same configuration, whose scatter tells how sure a difference is.
+
+Exit status: 1 when a --fail-if condition holds; 2 when Stallscope failed.";
+
+#[derive(Args, Debug)]
+#[command(after_help = COMPARE_HELP)]
+pub(crate) struct Compare {
+    /// A recording, a folder of recordings, or a pattern in quotes: 'fast-*.stall'. At least two.
+    #[arg(value_name = "REC", required = true, num_args = 1..)]
+    pub(crate) recordings: Vec<String>,
+    /// Exit with status 1 if a difference is surely beyond this: 'throughput < -5%', 'p99 > 10%'. Repeatable.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<DifferenceCondition>,
+    /// Write the comparison as a page, one HTML file that opens offline, to FILE.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What is 0 s on the page's axis.
+    #[arg(long, value_enum, default_value_t = Align::Start)]
+    pub(crate) align: Align,
+    /// Write the comparison as Markdown, as a comment on a pull request, to FILE (- for standard output).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_markdown: Option<PathBuf>,
+    /// Write the comparison as JSON to FILE (- for standard output).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Print every figure, and not only those that say something.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
 
 #[derive(Args, Debug)]
 #[command(after_help = EXPORT_HELP)]

@@ -8,12 +8,16 @@ use recording::Recording;
 
 use crate::arguments::Explain;
 use crate::open_recording::{self, Opened};
-use crate::outputs::{self, JsonFile};
+use crate::outputs::{self, OutputFile};
 use crate::temporary_output;
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let _interrupts = temporary_output::watch()?;
-    let json = arguments.json.as_deref().map(JsonFile::open).transpose()?;
+    let json = arguments
+        .json
+        .as_deref()
+        .map(|it| OutputFile::open(it, "--json"))
+        .transpose()?;
     let Opened { mut recording, .. } = open_recording::to_judge(arguments.recording.as_deref())?;
     if !arguments.slo.is_empty() {
         recording.meta.plan.goals.clone_from(&arguments.slo);
@@ -27,7 +31,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let report = report(&mut recording, window, arguments.top);
     let text = outputs::terminal(&report, outputs::Detail::Full);
     // Standard output may be the JSON's.
-    let for_people = !json.as_ref().is_some_and(JsonFile::is_stdout);
+    let for_people = !json.as_ref().is_some_and(OutputFile::is_stdout);
     json.map_or(Ok(()), |file| file.write(&report))?;
     if for_people {
         outputs::show(&text).context("cannot write to standard output")?;

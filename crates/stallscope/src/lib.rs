@@ -5,7 +5,9 @@
 //! A library only for the fuzzer, which feeds it what comes from outside; nothing else may be built on it.
 
 mod arguments;
+mod compare;
 mod condition;
+mod difference_condition;
 mod doctor;
 mod duration;
 mod experiments;
@@ -43,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
         Command::Report(report) => (report::report(&report), COULD_NOT_EXPLAIN),
+        Command::Compare(compare) => (compare::compare(&compare), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),
     };

@@ -11,13 +11,14 @@ use super::random::Xorshift;
 const RESAMPLES: usize = 500;
 /// Bins of a block.
 const BLOCK: usize = 3;
+/// Of fewer bins no interval is available.
+const LEAST: usize = 5;
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The 95 % interval of `sum(part) / sum(whole)` over bins of (part, whole) in the order of time, by the
 /// percentiles of the resampled ratios (Efron 1979, The Annals of Statistics 7(1)). `None` under five
 /// bins, of which no interval is available, and where no bin has a whole.
 pub fn ratio_interval(bins: &[(f64, f64)]) -> Option<Interval> {
-    const LEAST: usize = 5;
     if bins.len() < LEAST {
         return None;
     }
@@ -35,18 +36,31 @@ pub fn ratio_interval(bins: &[(f64, f64)]) -> Option<Interval> {
 }
 
 fn resample(bins: &[(f64, f64)], random: &mut Xorshift) -> Option<f64> {
-    let (mut part, mut whole) = (0.0, 0.0);
-    let starts = bins.len() - BLOCK + 1;
-    let mut drawn = 0;
-    while drawn < bins.len() {
-        let start = random.below(starts);
-        for (p, w) in &bins[start..start + BLOCK] {
-            part += p;
-            whole += w;
-        }
-        drawn += BLOCK;
-    }
+    let drawn = draw(bins.len(), random).into_iter().map(|it| bins[it]);
+    let (part, whole) = drawn.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
     (whole > 0.0).then(|| part / whole)
+}
+
+/// The places of bins, drawn in blocks until there are as many as there are bins.
+fn draw(bins: usize, random: &mut Xorshift) -> Vec<usize> {
+    let starts = bins - BLOCK + 1;
+    let mut drawn = Vec::with_capacity(bins + BLOCK);
+    while drawn.len() < bins {
+        let start = random.below(starts);
+        drawn.extend(start..start + BLOCK);
+    }
+    drawn
+}
+
+/// Resamples of a run of so many bins, each as the places of the bins that it consists of: what is worked out from each
+/// scatters as it would between runs of this length, as far as what varies varies within the run. Runs with different
+/// `run` numbers are drawn independently. Nothing under five bins.
+pub fn resamples(bins: usize, run: u64) -> Vec<Vec<usize>> {
+    if bins < LEAST {
+        return Vec::new();
+    }
+    let mut random = Xorshift::new(SEED ^ run.wrapping_mul(0xD1B5_4A32_D192_ED03));
+    (0..RESAMPLES).map(|_| draw(bins, &mut random)).collect()
 }
 
 #[cfg(test)]
@@ -92,6 +106,24 @@ mod tests {
             high: 0.524_242_424_242_424_3,
         };
         assert_eq!(ratio_interval(&bins), Some(expected));
+    }
+
+    #[test]
+    fn resamples_are_blocks_and_those_of_two_runs_differ() {
+        assert!(resamples(4, 0).is_empty());
+        let one = resamples(10, 1);
+        assert_eq!(one.len(), RESAMPLES);
+        let blocks = |it: &Vec<usize>| {
+            it.chunks(BLOCK)
+                .all(|it| it.windows(2).all(|w| w[1] == w[0] + 1))
+        };
+        assert!(
+            one.iter()
+                .all(|it| it.len() >= 10 && it.iter().all(|at| *at < 10))
+        );
+        assert!(one.iter().all(blocks));
+        assert_ne!(one, resamples(10, 2));
+        assert_eq!(one, resamples(10, 1));
     }
 
     proptest! {

@@ -20,8 +20,10 @@ mod outliers;
 mod quantile;
 mod random;
 mod signed_rank;
+mod student;
+mod two_samples;
 
-pub use bootstrap::ratio_interval;
+pub use bootstrap::{ratio_interval, resamples};
 pub use deviation::{Group, coefficient_of_variation, pooled_deviation};
 pub use kendall::{is_monotone, kendall_tau};
 pub use line::{Line, least_squares, theil_sen};
@@ -32,3 +34,4 @@ pub use outliers::without_outliers;
 pub use quantile::{is_supported, nearest_rank};
 pub use random::Xorshift;
 pub use signed_rank::{Estimate, hodges_lehmann};
+pub use two_samples::shift;

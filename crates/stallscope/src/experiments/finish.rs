@@ -15,7 +15,7 @@ use recording::{FolderHandle, Reader, Recording};
 
 use crate::arguments::RecordingOptions;
 use crate::condition::Condition;
-use crate::outputs::{self, JsonFile, Screen};
+use crate::outputs::{self, OutputFile, Screen};
 use crate::page;
 
 /// How often the page is looked for.
@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_millis(10);
 pub(super) struct Wanted<'a> {
     pub(super) options: &'a RecordingOptions,
     /// Where the report goes as JSON, opened before the recording began.
-    pub(super) json: Option<JsonFile>,
+    pub(super) json: Option<OutputFile>,
     pub(super) conditions: &'a [Condition],
     /// Verdicts of a recording of the whole machine.
     pub(super) top: usize,

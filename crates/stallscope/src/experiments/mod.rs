@@ -19,7 +19,7 @@ use self::console::Console;
 use self::finish::{Wanted, finish};
 use crate::COULD_NOT;
 use crate::arguments::{Dsn, Record, RecordingOptions, Run, TOP};
-use crate::outputs::{self, JsonFile, Screen};
+use crate::outputs::{self, OutputFile, Screen};
 
 /// Where the kernel shows its files.
 const ROOT: &str = "/";
@@ -85,7 +85,7 @@ fn workload(arguments: &Run) -> WorkloadOptions {
         },
         patterns: arguments.metric.clone(),
         quantiles: arguments.quantiles,
-        stdout: match json.is_some_and(JsonFile::means_stdout) {
+        stdout: match json.is_some_and(OutputFile::means_stdout) {
             true => Stdout::ToStderr,
             false => Stdout::ToStdout,
         },
@@ -134,8 +134,12 @@ fn applications(options: &RecordingOptions) -> Vec<(Application, String)> {
 }
 
 /// Where the report goes as JSON, opened now: it fails before the run, not after.
-fn json(options: &RecordingOptions) -> Result<Option<JsonFile>> {
-    options.json.as_deref().map(JsonFile::open).transpose()
+fn json(options: &RecordingOptions) -> Result<Option<OutputFile>> {
+    options
+        .json
+        .as_deref()
+        .map(|it| OutputFile::open(it, "--json"))
+        .transpose()
 }
 
 fn carry_out(plan: Plan, options: &RecordingOptions, screen: &Screen) -> Result<Recorded> {

@@ -1,74 +1,9 @@
 //! Reports as JSON, a run's and a machine's; their schemas are in `docs/*.schema.json`, which tests keep fresh.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use recording::Blocked;
+use anyhow::{Context, Result};
 use serde::Serialize;
-
-/// Where a report goes as JSON. It is opened before anything else happens: what cannot be written ends
-/// the program then, and nobody puts another file in its place while a workload runs.
-pub(crate) enum JsonFile {
-    /// `-`.
-    Stdout,
-    /// A file, a pipe or a device that the user named.
-    Named(File, PathBuf),
-}
-
-impl JsonFile {
-    /// Whether this name stands for standard output.
-    pub(crate) fn means_stdout(file: &Path) -> bool {
-        file == Path::new("-")
-    }
-
-    /// Opens the file, or stands for standard output for `-`. What is in the file stays for now.
-    ///
-    /// # Errors
-    /// One sentence with the way round.
-    pub(crate) fn open(file: &Path) -> Result<Self> {
-        if Self::means_stdout(file) {
-            return Ok(Self::Stdout);
-        }
-        let shown = file.display();
-        match recording::open_named(file) {
-            Ok(opened) => Ok(Self::Named(opened, file.to_owned())),
-            Err(Blocked::Exposed(exposed)) => bail!(
-                "cannot write the report to {shown} as root: {exposed}. Choose a place where only root may write, or a sticky one as /var/tmp: --json {}",
-                recording::elsewhere(file).display()
-            ),
-            Err(Blocked::Io(error)) => {
-                bail!("cannot write the report to {shown} (another file: --json FILE): {error}")
-            }
-        }
-    }
-
-    /// Whether standard output is the report's.
-    pub(crate) fn is_stdout(&self) -> bool {
-        matches!(self, Self::Stdout)
-    }
-
-    /// Writes a report, in the place of what the file held.
-    pub(crate) fn write(self, report: &impl Serialize) -> Result<()> {
-        let text = text(report)?;
-        match self {
-            Self::Stdout => std::io::stdout()
-                .write_all(text.as_bytes())
-                .context("cannot write the report to standard output"),
-            Self::Named(mut file, path) => {
-                let mut write = || -> std::io::Result<()> {
-                    if file.metadata()?.is_file() {
-                        file.set_len(0)?;
-                    }
-                    file.write_all(text.as_bytes())
-                };
-                write().with_context(|| format!("cannot write the report to {}", path.display()))
-            }
-        }
-    }
-}
 
 /// The report as it is written.
 pub(crate) fn text(report: &impl Serialize) -> Result<String> {
@@ -126,6 +61,10 @@ mod tests {
         check(
             &schemars::schema_for!(model::DoctorReport),
             &expect_test::expect_file!["../../../../docs/doctor.schema.json"],
+        );
+        check(
+            &schemars::schema_for!(model::Comparison),
+            &expect_test::expect_file!["../../../../docs/comparison.schema.json"],
         );
         check(
             &schemars::schema_for!(model::Page),

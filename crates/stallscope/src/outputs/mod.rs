@@ -1,5 +1,7 @@
 //! What people and programs see; each a pure writer of a report, and the few lines that print it.
 
+mod comparison;
+mod comparison_page;
 mod csv;
 mod dictionary;
 mod doctor_report;
@@ -7,6 +9,7 @@ mod json;
 mod layout;
 mod live;
 mod machine;
+mod output_file;
 mod parquet;
 mod phases;
 mod stalls;
@@ -16,12 +19,15 @@ mod throughput;
 
 use std::io::{IsTerminal, Write};
 
-use model::{DoctorReport, Report};
+use model::{Comparison, DoctorReport, Report};
 
+pub(crate) use comparison::markdown as comparison_markdown;
+pub(crate) use comparison_page::{Align, page as comparison_page};
 pub(crate) use csv::write as write_csv;
 pub(crate) use dictionary::section as dictionary;
-pub(crate) use json::{JsonFile, harmless as harmless_json, text as json_text, word as json_word};
+pub(crate) use json::{harmless as harmless_json, text as json_text, word as json_word};
 pub(crate) use live::{Live, Screen, one_place};
+pub(crate) use output_file::OutputFile;
 pub(crate) use parquet::write as write_parquet;
 pub(crate) use terminal::Detail;
 
@@ -38,6 +44,11 @@ pub(crate) fn terminal(report: &Report, detail: Detail) -> String {
 /// What a machine allows as text, as wide.
 pub(crate) fn doctor_report(report: &DoctorReport, detail: Detail) -> String {
     doctor_report::text(report, columns(), detail)
+}
+
+/// Recordings side by side as text, as wide.
+pub(crate) fn comparison(comparison: &Comparison, detail: Detail) -> String {
+    comparison::text(comparison, columns(), detail)
 }
 
 /// A line on standard error. A reader that has gone is no reason to stop.

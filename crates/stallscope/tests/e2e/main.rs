@@ -13,6 +13,7 @@
 mod allotment;
 mod bundle;
 mod children;
+mod compare;
 mod containers;
 mod doctor;
 mod explain;

@@ -1,0 +1,46 @@
+//! Recordings side by side: what differs, by how much, how sure that is, and why.
+//!
+//! Each recording is measured by itself (`Measured::of`), so that only one is in memory at a time; what is compared is
+//! what its report says, over its steady phase. A group is one configuration, recorded once or several times.
+
+mod differences;
+mod environment;
+mod figures;
+mod measured;
+mod sentences;
+
+use model::{COMPARISON_SCHEMA, ComparedGroup, Comparison};
+
+pub use measured::Measured;
+pub use sentences::signed;
+
+/// Recordings of one configuration, with the name that sentences have for it.
+pub struct Group {
+    /// The name.
+    pub name: String,
+    /// Its recordings, at least one.
+    pub runs: Vec<Measured>,
+}
+
+/// Compares every group with the first.
+pub fn compare(groups: Vec<Group>) -> Comparison {
+    let figures = figures::rows(&groups);
+    let environment = environment::differences(&groups);
+    let caveats = sentences::caveats(&groups, &figures);
+    let answers = sentences::answers(&groups, &figures);
+    let groups = groups.into_iter().map(|group| ComparedGroup {
+        name: group.name,
+        runs: group.runs.into_iter().map(|it| it.run).collect(),
+    });
+    Comparison {
+        schema: COMPARISON_SCHEMA.to_owned(),
+        groups: groups.collect(),
+        answers,
+        environment,
+        figures,
+        caveats,
+    }
+}
+
+#[cfg(test)]
+mod tests;

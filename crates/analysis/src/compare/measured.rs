@@ -1,0 +1,282 @@
+//! One recording, as far as others are compared with it.
+
+use std::collections::BTreeMap;
+
+use model::{
+    ComparedRun, CoursePoint, EntityKind, Finding, LedgerClass, Meta, PhaseVerdict, Provenance,
+    Report, Resource, Role, ShareBasis, StallKind, Timeline, Window,
+};
+
+use crate::latency_sample::Samples;
+use crate::measure::Of;
+use crate::request_times;
+use crate::workload_metrics::{self, Bin, Source, inside};
+
+/// No more points than these say how a run went: of a longer one each is of several seconds.
+const MOST_POINTS: i64 = 3_600;
+const SECOND_NS: i64 = 1_000_000_000;
+/// Remedies that are kept.
+const REMEDIES: usize = 2;
+
+/// What a recording says, small enough to keep many.
+pub struct Measured {
+    /// What is shown of it.
+    pub(super) run: ComparedRun,
+    /// Facts about machine and run.
+    pub(super) facts: BTreeMap<String, String>,
+    /// Figures by their keys.
+    pub(super) values: BTreeMap<String, f64>,
+    /// What was used over the judged window, by key: ns, bytes or numbers.
+    pub(super) totals: BTreeMap<&'static str, f64>,
+    /// Requests completed in it; `None` where nobody knows.
+    pub(super) requests: Option<f64>,
+    /// Where the latency comes from.
+    pub(super) latency: Provenance,
+    /// The judged window in intervals, for what varies within it.
+    pub(super) seconds: Vec<Second>,
+}
+
+/// An interval of the workload's signal.
+pub(super) struct Second {
+    pub(super) length_s: f64,
+    pub(super) requests: f64,
+    /// How long they took together, ns.
+    pub(super) response_ns: Option<f64>,
+    /// What their times are below, ns, and how many there are; empty where single ones are not known.
+    pub(super) buckets: Vec<(f64, f64)>,
+}
+
+impl Measured {
+    /// Measures a prepared recording (`prepare`) over its steady phase.
+    pub fn of(name: String, timeline: &Timeline, meta: &Meta) -> Self {
+        let report = crate::diagnose(timeline, meta, None);
+        let bins = workload_metrics::bins(timeline, meta);
+        let window = report.window;
+        let signal = |name: &str| report.signals.iter().find(|it| it.name == name);
+        let throughput = signal("throughput").and_then(|it| it.mean);
+        Self {
+            facts: facts(&report, meta),
+            values: values(&report, timeline),
+            totals: totals(&report, timeline),
+            requests: throughput.map(|it| it * window.seconds()),
+            latency: signal("latency").map_or(Provenance::None, |it| it.provenance),
+            seconds: seconds(timeline, meta, &bins, window),
+            run: ComparedRun {
+                name,
+                identity: report.identity.clone(),
+                window,
+                steady_s: window.start.seconds_since(report.origin),
+                rate_unit: rate_unit(meta),
+                verdict: report.verdict.findings.first().map(headline),
+                would_help: would_help(&report),
+                course: course(timeline, &bins, &report),
+            },
+        }
+    }
+}
+
+fn rate_unit(meta: &Meta) -> String {
+    let load = meta.workload.as_ref().map(|it| &it.load);
+    let unit = load.map_or("", |it| it.rate_unit.as_str());
+    if unit.is_empty() { "requests/s" } else { unit }.to_owned()
+}
+
+fn headline(finding: &Finding) -> PhaseVerdict {
+    PhaseVerdict {
+        cause: finding.cause.clone(),
+        entity: finding.entity.clone(),
+        share: finding.share,
+        confidence: finding.confidence,
+        sentence: finding.sentence.clone(),
+    }
+}
+
+fn would_help(report: &Report) -> Vec<model::Remedy> {
+    let first = report.verdict.findings.first();
+    let remedies = first.map_or(&[][..], |it| &it.would_help);
+    remedies.iter().take(REMEDIES).cloned().collect()
+}
+
+/// What the recording says of its machine, and what of its run is no figure.
+fn facts(report: &Report, meta: &Meta) -> BTreeMap<String, String> {
+    let mut facts = report.environment.clone();
+    let mut add = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|it| !it.is_empty()) {
+            facts.insert(name.to_owned(), value);
+        }
+    };
+    add("machine.name", Some(meta.identity.node.clone()));
+    add("cpu.number", Some(meta.cpus.to_string()));
+    add("recorder.version", Some(meta.identity.stallscope.clone()));
+    let workload = meta.workload.as_ref();
+    add("workload.command", workload.map(|it| it.command.join(" ")));
+    let summary = workload.and_then(|it| it.outcome.as_ref()?.summary.as_ref());
+    add(
+        "workload.version",
+        summary.and_then(|it| it.version.clone()),
+    );
+    let target = meta.targets.iter().find(|it| it.role == Role::Target);
+    add("target.name", target.map(|it| it.name.clone()));
+    add("target.version", target.and_then(|it| it.version.clone()));
+    let allowed = target.and_then(|it| it.cpus_allowed);
+    add("target.cpus_allowed", allowed.map(|it| it.to_string()));
+    facts
+}
+
+/// Figures that stand for themselves: throughput, latency, where a request's time goes, pressure, load average.
+fn values(report: &Report, timeline: &Timeline) -> BTreeMap<String, f64> {
+    let mut values: BTreeMap<String, f64> = BTreeMap::new();
+    for signal in &report.signals {
+        values.extend(signal.mean.map(|mean| (signal.name.clone(), mean)));
+        for quantile in &signal.quantiles {
+            let key = match quantile.q {
+                0.5 => "latency.p50",
+                0.99 => "latency.p99",
+                1.0 => "latency.max",
+                _ => continue,
+            };
+            values.insert(key.to_owned(), quantile.value);
+        }
+    }
+    let account = report.verdict.account.as_ref();
+    let account = account.filter(|it| it.basis == ShareBasis::ResponseTime);
+    if let Some((account, response_ns)) = account.and_then(|it| Some((it, it.response_ns?))) {
+        // A class in which nobody was is no item.
+        let key = |class: LedgerClass| format!("wait.{}", class.word());
+        values.extend(LedgerClass::ALL.map(|class| (key(class), 0.0)));
+        for item in &account.items {
+            // Think time and the rest outside are two items of one class.
+            let own = values
+                .entry(format!("wait.{}", item.class.word()))
+                .or_insert(0.0);
+            *own += item.share * response_ns as f64;
+        }
+    }
+    let of_machine = report.pressure.iter();
+    let of_machine = of_machine.filter(|it| it.entity.kind == EntityKind::Machine);
+    values.extend(of_machine.map(|it| {
+        let kind = match it.kind {
+            StallKind::Some => "some",
+            StallKind::Full => "full",
+        };
+        (format!("pressure.{}_{kind}", it.resource.word()), it.share)
+    }));
+    let load = machine(timeline, "load", report.window).and_then(|it| it.mean("load1_hundredths"));
+    values.extend(load.map(|it| ("load1".to_owned(), it / 100.0)));
+    values
+}
+
+fn machine<'a>(timeline: &'a Timeline, table: &'a str, window: Window) -> Option<Of<'a>> {
+    let machine = timeline.entities.machine()?;
+    Some(Of::new(timeline, table, machine.id, window))
+}
+
+/// What the target used of CPUs, and everybody of disks and networks.
+fn totals(report: &Report, timeline: &Timeline) -> BTreeMap<&'static str, f64> {
+    let mut totals = BTreeMap::new();
+    for subject in &report.subjects {
+        let key = match subject.role {
+            Role::Target => "cpu.target",
+            Role::Generator => "cpu.generator",
+            _ => continue,
+        };
+        *totals.entry(key).or_insert(0.0) += subject.cpu_ns as f64;
+    }
+    let mut add = |key, kind, table, columns: &[&str]| {
+        let entities = timeline.entities.of_kind(kind);
+        let grown = entities.flat_map(|it| {
+            let of = Of::new(timeline, table, it.id, report.window);
+            columns.iter().filter_map(move |column| of.growth(column))
+        });
+        if let Some(sum) = grown.reduce(|a, b| a + b) {
+            totals.insert(key, sum);
+        }
+    };
+    add("disk.read", EntityKind::Disk, "disk", &["read_bytes"]);
+    add("disk.written", EntityKind::Disk, "disk", &["write_bytes"]);
+    add(
+        "disk.operations",
+        EntityKind::Disk,
+        "disk",
+        &["reads", "writes"],
+    );
+    add("disk.flushes", EntityKind::Disk, "disk", &["flushes"]);
+    add(
+        "network.sent",
+        EntityKind::Interface,
+        "network",
+        &["tx_bytes"],
+    );
+    totals
+}
+
+fn seconds(timeline: &Timeline, meta: &Meta, bins: &[Bin], window: Window) -> Vec<Second> {
+    let bins: Vec<&Bin> = inside(bins, window).collect();
+    let windows: Vec<Window> = bins.iter().map(|it| it.window).collect();
+    let times = match workload_metrics::source(timeline, meta) {
+        Source::Kernel(end) => {
+            let each = request_times::over_each(timeline, end, &windows);
+            each.into_iter().map(|it| it.buckets).collect()
+        }
+        Source::Workload => sampled(timeline, &windows),
+        // Of operations nothing is known but the mean.
+        Source::Latency(_) => vec![Vec::new(); windows.len()],
+    };
+    let second = |(bin, buckets): (&&Bin, Vec<(f64, f64)>)| Second {
+        length_s: bin.window.seconds(),
+        requests: bin.completed(),
+        response_ns: bin.latency_ns.map(|ns| ns * bin.completed()),
+        buckets,
+    };
+    bins.iter().zip(times).map(second).collect()
+}
+
+/// Single operations that the workload wrote down, in buckets each 1 % wider than the one before.
+fn sampled(timeline: &Timeline, windows: &[Window]) -> Vec<Vec<(f64, f64)>> {
+    const STEP: f64 = 1.01;
+    let samples = Samples::of(timeline);
+    let each = windows.iter().map(|window| {
+        let mut buckets = BTreeMap::new();
+        for ns in samples.inside(*window) {
+            let step = ((ns as f64).max(1.0).ln() / STEP.ln()).ceil() as i32;
+            *buckets.entry(step).or_insert(0.0) += 1.0;
+        }
+        let bound = |(step, count)| (STEP.powi(step), count);
+        buckets.into_iter().map(bound).collect()
+    });
+    each.collect()
+}
+
+/// The whole run, from the workload's start on.
+fn course(timeline: &Timeline, bins: &[Bin], report: &Report) -> Vec<CoursePoint> {
+    let known = Window::new(
+        report.origin.max(timeline.window.start),
+        timeline.window.end,
+    );
+    let length = SECOND_NS.max(known.len_ns() / MOST_POINTS);
+    let point = |at: i64| {
+        let start = known.start + at * length;
+        let window = Window::new(start, (start + length).min(known.end));
+        let mean = workload_metrics::mean(bins, window);
+        let pressure = |resource: Resource, kind| {
+            let column = format!("{}_{kind}_ns", resource.word());
+            let rate = machine(timeline, "pressure", window)?.rate(&column)?;
+            Some(rate / 1e9)
+        };
+        let load = machine(timeline, "load", window);
+        CoursePoint {
+            at_s: start.seconds_since(report.origin),
+            length_s: window.seconds(),
+            throughput: mean.map(|it| it.throughput),
+            latency_ns: mean.and_then(|it| it.latency_ns),
+            cpu_some: pressure(Resource::Cpu, "some"),
+            io_some: pressure(Resource::Io, "some"),
+            io_full: pressure(Resource::Io, "full"),
+            memory_some: pressure(Resource::Memory, "some"),
+            load1: load
+                .and_then(|it| it.mean("load1_hundredths"))
+                .map(|it| it / 100.0),
+        }
+    };
+    (0..known.len_ns() / length).map(point).collect()
+}

@@ -1,0 +1,251 @@
+use std::collections::BTreeMap;
+
+use expect_test::expect;
+use model::{
+    ComparedRun, Confidence, Entity, EntityKind, Identity, IntervalMethod, PhaseVerdict,
+    Provenance, Timestamp, Window,
+};
+
+use super::measured::Second;
+use super::*;
+use crate::stats::Xorshift;
+
+const S: i64 = 1_000_000_000;
+
+/// A run of 20 s in which each second is like the other.
+fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
+    let values: BTreeMap<String, f64> = figures
+        .iter()
+        .map(|(key, it)| ((*key).to_owned(), *it))
+        .collect();
+    let throughput = values.get("throughput").copied();
+    let latency = values.get("latency").copied();
+    let window = Window::new(Timestamp::from_ns(0), Timestamp::from_ns(20 * S));
+    let second = |at: u32| {
+        // Seconds of one run are not quite alike.
+        let requests = throughput.unwrap_or(0.0) * (1.0 + 0.01 * f64::from(at * 7 % 5));
+        Second {
+            length_s: 1.0,
+            requests,
+            response_ns: latency.map(|it| it * requests),
+            buckets: Vec::new(),
+        }
+    };
+    Measured {
+        run: ComparedRun {
+            name: name.to_owned(),
+            identity: identity(),
+            window,
+            steady_s: 0.0,
+            rate_unit: "tps".to_owned(),
+            verdict: None,
+            would_help: Vec::new(),
+            course: Vec::new(),
+        },
+        facts: BTreeMap::new(),
+        values,
+        totals: BTreeMap::new(),
+        requests: throughput.map(|it| it * window.seconds()),
+        latency: Provenance::ToolMean,
+        seconds: (0..20).map(second).collect(),
+    }
+}
+
+fn identity() -> Identity {
+    Identity {
+        recording_id: String::new(),
+        machine_id: String::new(),
+        boot_id: String::new(),
+        node: String::new(),
+        stallscope: String::new(),
+        anchor_realtime_ns: 0,
+        anchor_boottime: Timestamp::from_ns(0),
+    }
+}
+
+fn judged(mut run: Measured, cause: &str, entity: &str, share: f64) -> Measured {
+    run.run.verdict = Some(PhaseVerdict {
+        cause: cause.to_owned(),
+        entity: Entity::new(EntityKind::Process, entity, entity),
+        share: Some(share),
+        confidence: Confidence::Measured,
+        sentence: String::new(),
+    });
+    run
+}
+
+fn group(name: &str, runs: Vec<Measured>) -> Group {
+    Group {
+        name: name.to_owned(),
+        runs,
+    }
+}
+
+/// Runs around a throughput, with 8 clients in a closed loop and a part of each request in fsync.
+fn syncing(name: &str, throughput: f64, sync_ns: f64) -> Group {
+    let one = |at: usize, factor: f64| {
+        let latency = 8e9 / (throughput * factor);
+        let figures = [
+            ("throughput", throughput * factor),
+            ("latency", latency),
+            ("wait.sync", sync_ns),
+            ("wait.on_cpu", latency - sync_ns),
+            ("load1", 8.0),
+        ];
+        judged(
+            run(&format!("{name}-{at}"), &figures),
+            "io.sync",
+            "postgres",
+            sync_ns / latency,
+        )
+    };
+    let runs = [0.99, 1.0, 1.01, 1.005].into_iter().enumerate();
+    group(name, runs.map(|(at, factor)| one(at, factor)).collect())
+}
+
+fn told(comparison: &Comparison) -> String {
+    let mut text = comparison
+        .answers
+        .iter()
+        .map(|it| it.join("\n"))
+        .collect::<Vec<_>>()
+        .join("\n---\n");
+    for it in &comparison.environment {
+        text.push_str(&format!("\n{}: {:?}", it.name, it.values));
+    }
+    for it in &comparison.caveats {
+        text.push_str(&format!("\n! {it}"));
+    }
+    text + "\n"
+}
+
+#[test]
+fn what_is_slower_is_said_with_what_it_waits_for() {
+    let comparison = compare(vec![
+        syncing("fast", 4000.0, 1e6),
+        syncing("slow", 1000.0, 7e6),
+    ]);
+    expect![[r#"
+        slow does 75 % less than fast: 1,002 instead of 4,010 tps (95 % interval of the difference: -75 % to -74 %).
+        A request takes 300 % longer: 7.98 ms instead of 2.00 ms on average (95 % interval of the difference: +292 % to +308 %).
+        Of the 5.99 ms more: syncing to disk (fsync) 6.00 ms (100 %).
+        The bottleneck is the same in both: io.sync (postgres, 87 %, measured).
+        Load average does not tell them apart: it is 8.00 and 8.00.
+    "#]].assert_eq(&told(&comparison));
+    let throughput = comparison.figure("throughput").expect("it is compared");
+    let difference = throughput.differences[0].expect("both have it");
+    assert_eq!(difference.method, IntervalMethod::BetweenRuns);
+    let interval = difference.interval.expect("four runs each");
+    assert!(
+        interval.low < -0.75 && -0.75 < interval.high && interval.high < -0.7,
+        "{interval:?}"
+    );
+    assert!(
+        throughput
+            .noise
+            .is_some_and(|it| (0.005..0.012).contains(&it))
+    );
+}
+
+#[test]
+fn pressure_by_which_nothing_is_lost_is_said_to_be_that() {
+    let with = |name: &str, io: f64, load: f64| {
+        let figures = [
+            ("throughput", 100.0),
+            ("latency", 8e7),
+            ("pressure.io_full", io),
+            ("load1", load),
+        ];
+        group(
+            name,
+            vec![judged(run(name, &figures), "cpu.saturated", "apache2", 0.9)],
+        )
+    };
+    let comparison = compare(vec![with("fast", 0.02, 30.0), with("slow", 0.7, 12.0)]);
+    expect![[r#"
+        slow does as much as fast, as far as these runs can tell: 100 instead of 100 tps (95 % interval of the difference: -0.5 % to +0.5 %).
+        The bottleneck is the same in both: cpu.saturated (apache2, 90 %, measured).
+        I/O pressure (full) is 70 % instead of 2 %, and nothing is lost by it: throughput is not lower, and requests take no longer.
+        Load average is 30.0 and 12.0, though both do as much.
+        ! With one recording each, intervals hold what varies within a run, not what varies from run to run. Several of each tell more: stallscope compare 'A-*.stall' 'B-*.stall'.
+    "#]].assert_eq(&told(&comparison));
+}
+
+#[test]
+fn facts_that_differ_are_listed_and_runs_without_requests_named() {
+    let of = |name: &str, kernel: Option<&str>| {
+        let mut run = run(name, &[("pressure.cpu_some", 0.5)]);
+        run.facts.insert("cpu.number".to_owned(), "2".to_owned());
+        run.facts
+            .extend(kernel.map(|it| ("kernel.release".to_owned(), it.to_owned())));
+        run.totals.insert("disk.read", 20e6);
+        run
+    };
+    let comparison = compare(vec![
+        group(
+            "old",
+            vec![of("old-1", Some("6.1")), of("old-2", Some("6.2"))],
+        ),
+        group("new", vec![of("new", Some("6.18"))]),
+    ]);
+    expect![[r#"
+        No throughput is known of old or of new: who does more is not said.
+        kernel.release: [Some("6.1 | 6.2"), None]
+        ! Requests were not counted in old-1, old-2, new: what was used is given per second.
+    "#]]
+    .assert_eq(&told(&comparison));
+    let read = comparison.figure("disk.read").expect("it is compared");
+    assert_eq!(
+        (read.label.as_str(), read.values[0]),
+        ("read from disks per second", Some(1e6))
+    );
+}
+
+#[test]
+fn a_single_recording_each_has_the_interval_of_what_varies_within() {
+    let one = |name: &str, rate: f64| {
+        group(
+            name,
+            vec![run(name, &[("throughput", rate), ("latency", 8e9 / rate)])],
+        )
+    };
+    let comparison = compare(vec![one("a", 100.0), one("b", 104.0)]);
+    let of = |key: &str| {
+        comparison.figure(key).expect("it is compared").differences[0].expect("both have it")
+    };
+    let throughput = of("throughput");
+    assert_eq!(throughput.method, IntervalMethod::WithinRuns);
+    assert!(throughput.is_shown(), "{throughput:?}");
+    let interval = throughput.interval.expect("20 seconds each");
+    assert!(interval.low < 0.04 && 0.04 < interval.high, "{interval:?}");
+    assert!(of("latency").relative.is_some_and(|it| it < 0.0));
+}
+
+#[test]
+fn equal_groups_differ_in_about_one_comparison_of_twenty() {
+    let mut random = Xorshift::new(7);
+    // About normal, by the sum of twelve.
+    let mut normal = move || {
+        (0..12)
+            .map(|_| random.below(1_000_000) as f64 / 1e6)
+            .sum::<f64>()
+            - 6.0
+    };
+    for runs in [2, 3, 5, 8] {
+        let mut shown = 0;
+        for _ in 0..400 {
+            let mut group = |name: &str| {
+                let mut one = || run(name, &[("throughput", 1000.0 * (1.0 + 0.03 * normal()))]);
+                group(name, (0..runs).map(|_| one()).collect())
+            };
+            let comparison = compare(vec![group("a"), group("b")]);
+            let difference = comparison
+                .figure("throughput")
+                .expect("it is there")
+                .differences[0];
+            shown += usize::from(difference.expect("both have it").is_shown());
+        }
+        // Binomial(400, 0.05) is at most 34 in 998 of 1,000 draws.
+        assert!(shown <= 34, "{shown} of 400 with {runs} runs each");
+    }
+}
