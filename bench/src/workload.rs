@@ -21,8 +21,12 @@ const BLOCK_S: usize = 2;
 const SETTLE_S: usize = 5;
 /// A recorder that records nothing for so long has failed.
 const LONGEST_START: Duration = Duration::from_secs(30);
-/// So long a recorder is watched for its off-windows, and it is stopped in one.
-const LONGEST_SPELL: Duration = Duration::from_secs(5);
+/// So long a recorder is watched for its off-windows.
+const WATCHED: Duration = Duration::from_secs(5);
+/// It is stopped in one, which comes within so long.
+const LONGEST_SPELL: Duration = Duration::from_secs(30);
+/// Between two attempts it has to get as far as to end an on-window.
+const GOES_ON: Duration = Duration::from_millis(10);
 /// And a pgbench that says nothing for so long.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 
@@ -76,7 +80,7 @@ pub(crate) fn measure() -> Result<()> {
 fn least_links(recorder: &Recorder) -> Result<usize> {
     let (mut least, mut most) = (usize::MAX, 0);
     let since = Instant::now();
-    while since.elapsed() < LONGEST_SPELL {
+    while since.elapsed() < WATCHED {
         let links = recorder.links()?;
         (least, most) = (least.min(links), most.max(links));
         std::thread::sleep(Duration::from_millis(5));
@@ -97,8 +101,8 @@ fn stop(recorder: &Recorder, in_pause: usize) -> Result<()> {
             return Ok(());
         }
         recorder.resume()?;
-        ensure!(since.elapsed() < LONGEST_SPELL, "a spell does not end");
-        std::thread::sleep(Duration::from_millis(2));
+        ensure!(since.elapsed() < LONGEST_SPELL, "an on-window does not end");
+        std::thread::sleep(GOES_ON);
     }
 }
 
