@@ -52,6 +52,14 @@ pub(crate) fn source(timeline: &Timeline, meta: &Meta) -> Source {
             true => Source::Latency(end),
             false => Source::Kernel(end),
         },
+        // A tool that speaks at its end only: what it says then is of its whole run, warm-up included, and of no window.
+        Some(heard)
+            if heard.adapter.is_some()
+                && heard.latency == Provenance::None
+                && !reports_intervals(timeline) =>
+        {
+            Source::Kernel(end)
+        }
         Some(_) if !says_latency(timeline) && timeline.table("signal").is_some() => {
             Source::Latency(end)
         }
@@ -161,8 +169,13 @@ pub(crate) fn report(
         };
     };
     let mut signals = vec![signal("throughput", "per_second", mean.throughput, counted)];
+    // Whether a tool says its latency may only be known when it has.
+    let provenance = match provenance {
+        Provenance::None if mean.latency_ns.is_some() => Provenance::ToolMean,
+        other => other,
+    };
     // A tool that never says its latency is not one that completed nothing.
-    if provenance != Provenance::None || mean.latency_ns.is_some() {
+    if provenance != Provenance::None {
         signals.push(Signal {
             stddev: pooled_stddev(bins, window, &mean),
             quantiles: latency_quantiles(timeline, source, window),
@@ -250,12 +263,13 @@ fn from_summary(meta: &Meta) -> Vec<Signal> {
     else {
         return Vec::new();
     };
-    let latency = if summary.latency_derived {
-        Provenance::Derived
-    } else {
-        workload.latency
-    };
     let latency_ns = summary.latency_mean_ns.map(|ns| ns as f64);
+    let latency = match workload.latency {
+        _ if summary.latency_derived => Provenance::Derived,
+        // It says none while it runs, and at its end the mean of all operations.
+        Provenance::None if latency_ns.is_some() => Provenance::ToolMean,
+        said => said,
+    };
     vec![
         signal(
             "throughput",

@@ -19,6 +19,7 @@ mod participants;
 mod plan;
 mod privacy;
 mod record;
+mod results_file;
 mod run;
 mod search;
 mod session;

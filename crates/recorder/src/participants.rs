@@ -20,7 +20,8 @@ const SETTLE: Duration = Duration::from_secs(1);
 pub(super) struct Participants {
     name: String,
     unit: &'static str,
-    known: bool,
+    /// Whether the workload is known to be served by somebody else.
+    is_served: bool,
     clients: Option<u32>,
     notices: Vec<Sentence>,
     announced: bool,
@@ -39,7 +40,7 @@ impl Participants {
         Self {
             name: plan.name.clone(),
             unit: plan.unit,
-            known: plan.known,
+            is_served: plan.is_served,
             clients: plan.load.clients,
             notices: plan.notices.clone(),
             announced: false,
@@ -53,7 +54,7 @@ impl Participants {
     /// Gives the workload its part; `generator` is its first process, here and below.
     pub(super) fn introduce(&mut self, session: &mut Session, generator: u32) {
         let pids = vec![generator];
-        let role = if self.known || self.named {
+        let role = if self.is_served || self.named {
             Role::Generator
         } else {
             self.provisional = Some(session.meta.targets.len());
@@ -70,7 +71,7 @@ impl Participants {
             generator,
             name: self.name.clone(),
             named: self.named,
-            expected: self.known,
+            expected: self.is_served,
             clients: self.clients,
         }
     }
@@ -209,6 +210,6 @@ impl Participants {
         };
         session.meta.no_target = Some(sentence);
         // Of a command that no adapter knows nobody said that it has one.
-        !failed && self.known
+        !failed && self.is_served
     }
 }

@@ -189,6 +189,7 @@ mod tests {
     fn workload(program: &str) -> Subject {
         Subject::Workload(WorkloadOptions {
             argv: [program, "-c", "4"].map(OsString::from).to_vec(),
+            adapter: None,
             adjust: Adjust::Allowed,
             patterns: Vec::new(),
             quantiles: true,

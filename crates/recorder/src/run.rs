@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use collectors::{Command, SamplerEvent};
 use kernel::Duty;
 use model::{ExitKind, Outcome};
+use workloads::ResultsFile;
 
 use super::error::Result;
 use super::event::Event;
@@ -15,6 +16,7 @@ use super::latency_log::LatencyLogs;
 use super::observer::Progress;
 use super::participants::Participants;
 use super::plan::PlannedTarget;
+use super::results_file;
 use super::search::SearchEvent;
 use super::session::Session;
 use super::workload::{Output, Workload};
@@ -47,6 +49,7 @@ pub(super) fn run(
         .log
         .map(|log| LatencyLogs::create(log, session.folder()));
     let log = log.transpose().inspect_err(|_| session.abandon())?;
+    let results = plan.results;
     let output = Output::new(
         plan.heard,
         plan.stdout,
@@ -68,6 +71,7 @@ pub(super) fn run(
         workload,
         participants,
         log,
+        results,
         started,
     };
     let contacts = running.search();
@@ -82,6 +86,8 @@ struct Running<'a> {
     participants: Participants,
     /// Where the workload writes the latency of single operations.
     log: Option<LatencyLogs>,
+    /// Where it writes results by its command line.
+    results: Option<ResultsFile>,
     started: Instant,
 }
 
@@ -162,6 +168,7 @@ impl Running<'_> {
             workload,
             participants,
             log,
+            results,
             ..
         } = self;
         let (bins, mut ending) = workload.finish(exit, ended);
@@ -170,6 +177,9 @@ impl Running<'_> {
             let sample = log.read(&session.meta, ended);
             session.latencies(&sample.rows);
             ending.remarks.extend(sample.remark);
+        }
+        if let Some(file) = results {
+            results_file::read(&file, &session.meta, &mut ending);
         }
         let is_server_missing = participants.explain_absence(session, exit, &ending, lasted);
         if let Some(workload) = &mut session.meta.workload {

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use model::{EntityKind, Load, Part, Provenance, Sentence, sentence};
-use workloads::{Adjust, LatencyLog, LogOffer, Patterns, Prepared, Quantity, Reader, Rule};
+use workloads::{
+    Adjust, Chosen, LatencyLog, LogOffer, Patterns, Prepared, Quantity, Reader, ResultsFile, Rule,
+};
 
 use super::error::{Error, Result};
 
@@ -21,6 +23,8 @@ pub struct WorkloadOptions {
     pub argv: Vec<OsString>,
     /// Whether options may be added that make a known load generator report more.
     pub adjust: Adjust,
+    /// The adapter that the user chose; `None` leaves it to the command's name.
+    pub adapter: Option<Chosen>,
     /// Patterns by which its output is read for numbers, one per quantity.
     pub patterns: Vec<Rule>,
     /// Whether the workload writes a log for quantiles of latency.
@@ -66,6 +70,8 @@ pub(super) struct WorkloadPlan {
     pub(super) name: String,
     /// Whether an adapter knows it as a load generator.
     pub(super) known: bool,
+    /// Whether somebody else is known to serve it.
+    pub(super) is_served: bool,
     pub(super) load: Load,
     pub(super) latency: Provenance,
     pub(super) notices: Vec<Sentence>,
@@ -76,6 +82,8 @@ pub(super) struct WorkloadPlan {
     pub(super) patterns: Vec<String>,
     /// The log for quantiles that it will write into the recording's folder.
     pub(super) log: Option<LatencyLog>,
+    /// The file of results that its command line names.
+    pub(super) results: Option<ResultsFile>,
     /// Whether `--quantiles` would give quantiles, and was not used.
     pub(super) is_lacking_quantiles: bool,
     pub(super) stdout: Stdout,
@@ -97,7 +105,11 @@ impl Recognised {
     /// Options that contradict each other.
     pub(super) fn new(options: WorkloadOptions) -> Result<Self> {
         let patterns = Patterns::new(options.patterns).map_err(Error::Options)?;
-        let mut recognised = match workloads::prepare(&options.argv, options.adjust) {
+        let prepared = match options.adapter {
+            Some(chosen) => Some(workloads::prepare_as(chosen, &options.argv, options.adjust)),
+            None => workloads::prepare(&options.argv, options.adjust),
+        };
+        let mut recognised = match prepared {
             Some(prepared) => Self::known(prepared, patterns),
             None => Self::unknown(options.argv, patterns),
         };
@@ -151,6 +163,7 @@ impl Recognised {
             argv: prepared.argv,
             name: prepared.adapter.to_owned(),
             known: true,
+            is_served: prepared.is_served,
             load: prepared.load,
             latency: prepared.latency,
             notices: prepared.notices,
@@ -158,6 +171,7 @@ impl Recognised {
             heard: Heard::All(prepared.reader),
             patterns: Vec::new(),
             log: None,
+            results: prepared.results,
             is_lacking_quantiles: false,
             stdout: Stdout::ToStdout,
         };
@@ -173,6 +187,7 @@ impl Recognised {
             name: workloads::name_of(&argv),
             argv,
             known: false,
+            is_served: false,
             load: Load::default(),
             latency: Provenance::None,
             notices: Vec::new(),
@@ -180,6 +195,7 @@ impl Recognised {
             heard: Heard::Errors,
             patterns: Vec::new(),
             log: None,
+            results: None,
             is_lacking_quantiles: false,
             stdout: Stdout::ToStdout,
         };

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::Goal;
 use targets::NamedTarget;
@@ -57,6 +58,9 @@ Examples:
 
 Without --target Stallscope finds the server by following the workload's connections.
 
+Load generators that --workload takes: pgbench, ysql_bench, wrk, hey, ab, jmeter, k6, sysbench,
+redis-benchmark, valkey-benchmark, siege, mysqlslap, ycsb, fio, 'pgbench -i', 'ysql_bench -i'.
+
 Exit status: the workload's own where it is not 0 (128 + the signal that killed it); 1 when a
 --fail-if condition holds; 125 when Stallscope failed; 126 and 127 when the workload could not be
 run or found.";
@@ -85,6 +89,9 @@ pub(crate) struct Run {
     /// Read throughput, latency, lag or failed from what it prints: REGEX has the number in brackets. Repeatable; units: docs/workloads.md.
     #[arg(long, value_name = "NAME=REGEX", alias = "signal", help_heading = WORKLOAD)]
     pub(crate) metric: Vec<workloads::Rule>,
+    /// Read the output as that of this load generator, whatever COMMAND is called; names: below.
+    #[arg(long = "workload", value_name = "NAME", value_parser = workload_names(), hide_possible_values = true, help_heading = WORKLOAD)]
+    pub(crate) adapter: Option<workloads::Chosen>,
     /// Have pgbench or ysql_bench write a sampled log, for p50 to p99.9 of latency.
     #[arg(long, conflicts_with = "no_adjust", help_heading = WORKLOAD)]
     pub(crate) quantiles: bool,
@@ -94,6 +101,12 @@ pub(crate) struct Run {
     /// The workload and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) workload: Vec<OsString>,
+}
+
+/// Reads the name of an adapter; the error lists all.
+fn workload_names() -> impl TypedValueParser<Value = workloads::Chosen> {
+    let names = workloads::all().iter().map(|adapter| adapter.name());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<workloads::Chosen>())
 }
 
 #[derive(Args, Debug)]
@@ -362,6 +375,21 @@ mod tests {
             let longest = lines.windows(2).find(|pair| pair.iter().all(continues));
             assert_eq!(longest, None, "{help}");
         }
+    }
+
+    #[test]
+    fn the_help_of_run_lists_every_load_generator() {
+        let list = RUN_HELP.split_once("--workload takes: ").map(|(_, it)| it);
+        let list = list
+            .and_then(|it| it.split_once(".\n\n"))
+            .map(|(list, _)| list);
+        let listed: Vec<_> = list.expect("it has a list").split([',', '\n']).collect();
+        let listed = listed
+            .iter()
+            .map(|it| it.trim().trim_matches('\''))
+            .filter(|it| !it.is_empty());
+        let all = workloads::all().iter().map(|it| it.name());
+        assert_eq!(listed.collect::<Vec<_>>(), all.collect::<Vec<_>>());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::LogOffer;
+use crate::{LogOffer, ResultsFile};
 use model::{
     Column, Complaint, EntityKind, ExitKind, Load, MISSING, Provenance, Sentence, Summary, Table,
     Timestamp, Unit,
@@ -16,6 +16,20 @@ pub trait Adapter: Sync {
     /// Prepares `argv` (program first) for a recorded run, or `None` when this is another tool or
     /// not a load run (`pgbench -i`, `pgbench --help`).
     fn prepare(&self, argv: &[OsString], adjust: Adjust) -> Option<Prepared>;
+
+    /// Understands what `argv`, a program of another name, prints: a script around the tool. Nothing is known of
+    /// its options, and nothing is added to them.
+    fn listen(&self, argv: &[OsString]) -> Prepared;
+}
+
+/// An adapter that the user chose, whatever the program is called.
+#[derive(Clone, Copy)]
+pub struct Chosen(pub(crate) &'static dyn Adapter);
+
+impl std::fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Chosen").field(&self.0.name()).finish()
+    }
 }
 
 /// Whether an adapter may add options to the command.
@@ -43,6 +57,10 @@ pub struct Prepared {
     pub gives: &'static [Quantity],
     /// The log of single operations that the tool could write for quantiles.
     pub log: LogOffer,
+    /// Whether it is known before it connects that somebody else serves it: another load is its own target until then.
+    pub is_served: bool,
+    /// A file of results that the command line names.
+    pub results: Option<ResultsFile>,
     /// What one of the server's processes is called: `backend`.
     pub serving_unit: &'static str,
     /// Understands the output.
@@ -103,6 +121,18 @@ pub trait Reader: Send {
         arrived: Timestamp,
         bins: &mut Vec<Bin>,
     ) -> bool;
+
+    /// Takes a last line that has no line end: the output may have been cut off within it, and its last number be a
+    /// part of one. Otherwise as `line`.
+    fn last_line(
+        &mut self,
+        stream: Stream,
+        line: &[u8],
+        arrived: Timestamp,
+        bins: &mut Vec<Bin>,
+    ) -> bool {
+        self.line(stream, line, arrived, bins)
+    }
 
     /// Whether a line that begins with `start` may turn out to be one of ours: it is then held back
     /// until it is whole. Any other text passes at once, prompts without a line end included.

@@ -58,7 +58,7 @@ impl Listener {
             match piece.strip_suffix(b"\n") {
                 Some(text) => {
                     line.add(text, arrived, forward);
-                    let shown = line.show_to(&mut self.tap, stream, arrived);
+                    let shown = line.show_to(&mut self.tap, stream, arrived, true);
                     line.end(shown, b"\n", forward);
                 }
                 None => {
@@ -91,7 +91,7 @@ impl Listener {
         ];
         for (stream, line, forward) in rest {
             if !line.text.is_empty() {
-                let shown = line.show_to(&mut self.tap, stream, ended);
+                let shown = line.show_to(&mut self.tap, stream, ended, false);
                 line.end(shown, b"", forward);
             }
         }
@@ -147,15 +147,20 @@ impl OpenLine {
         self.passed = self.text.len();
     }
 
-    /// Shows the whole line to who hears it; true when it must reach the user.
-    fn show_to(&self, tap: &mut OutputTap, stream: Stream, now: Timestamp) -> bool {
+    /// Shows the line to who hears it, whole or without a line end; true when it must reach the user.
+    fn show_to(&self, tap: &mut OutputTap, stream: Stream, now: Timestamp, is_whole: bool) -> bool {
         if self.too_long {
             return true;
         }
         let line = self.text.strip_suffix(b"\r").unwrap_or(&self.text);
         tap.complaints.line(line);
         let arrived = self.arrived.unwrap_or(now);
-        tap.reader.line(stream, line, arrived, &mut tap.bins)
+        let (reader, bins) = (&mut tap.reader, &mut tap.bins);
+        if is_whole {
+            reader.line(stream, line, arrived, bins)
+        } else {
+            reader.last_line(stream, line, arrived, bins)
+        }
     }
 
     /// Ends the line and begins the next. A line of which the user has a part is given whole.

@@ -82,6 +82,19 @@ pub fn name_of(argv: &[OsString]) -> String {
     program.map_or(String::new(), |name| name.to_string_lossy().into_owned())
 }
 
+/// The command of `sh -c 'COMMAND'` where it is one plain command without quotes and redirections, whose words are then
+/// known without a shell.
+pub(crate) fn in_shell(command: &[OsString]) -> Option<Vec<OsString>> {
+    let inner = script(command)?;
+    let is_plain = !inner.contains([
+        ';', '&', '|', '\n', '$', '`', '(', '{', '"', '\'', '\\', '<', '>', '*', '?', '[', '~', '#',
+    ]);
+    let mut words = inner.split_whitespace().map(OsString::from).peekable();
+    while words.next_if(is_assignment).is_some() {}
+    let words: Vec<OsString> = words.collect();
+    (is_plain && !words.is_empty()).then_some(words)
+}
+
 fn of_wrapper(argv: &[OsString]) -> usize {
     let program = argv.first().and_then(|word| Path::new(word).file_name());
     let Some(wrapper) = program.and_then(|name| WRAPPERS.iter().find(|it| name == it.name)) else {
@@ -124,7 +137,7 @@ fn is_assignment(word: &OsString) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Adjust, prepare};
+    use crate::{Adjust, prepare, prepare_as};
 
     fn words(line: &str) -> Vec<OsString> {
         line.split('|').map(OsString::from).collect()
@@ -154,6 +167,35 @@ mod tests {
             assert_eq!(name_of(&words(line)), name, "{line}");
         }
         assert_eq!(name_of(&[]), "");
+    }
+
+    #[test]
+    fn a_shell_runs_a_known_generator_as_typed() {
+        let typed = words("sh|-c|A=1 exec pgbench -c 4 b");
+        let prepared = prepare(&typed, Adjust::Allowed).expect("pgbench is known");
+        assert_eq!((prepared.adapter, &prepared.argv), ("pgbench", &typed));
+        assert_eq!(prepared.load.clients, Some(4));
+        for other in [
+            "sh|-c|pgbench -c 4 b > out",
+            "sh|-c|pgbench 'a b'",
+            "sh|-c|A=1",
+            "sh|-c|",
+        ] {
+            assert!(prepare(&words(other), Adjust::Allowed).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_chosen_adapter_reads_a_script_and_leaves_its_words_alone() {
+        let typed = words("timeout|9|./load.sh|-c|4");
+        let chosen = "pgbench".parse().expect("it is an adapter");
+        let prepared = prepare_as(chosen, &typed, Adjust::Allowed);
+        assert_eq!((prepared.adapter, &prepared.argv), ("pgbench", &typed));
+        assert_eq!(prepared.load.clients, None);
+        let own = prepare_as(chosen, &words("pgbench|-c|4"), Adjust::Allowed);
+        assert_eq!((own.load.clients, own.argv.len()), (Some(4), 5));
+        let refused = "pgbensch".parse::<crate::Chosen>().unwrap_err();
+        assert!(refused.contains("pgbench, ysql_bench"), "{refused}");
     }
 
     #[test]

@@ -232,19 +232,23 @@ fn of_pipelined_requests_no_rate_is_told() {
 
 #[test]
 fn of_a_workload_without_intervals_the_kernel_knows_the_throughput_too() {
-    // pgbench without --progress: clients and throughput at its end are all that it says.
-    let mut quiet = drawn(HEALTHY);
-    quiet.timeline.remove("signal");
-    let workload = quiet.meta.workload.as_mut().expect("one is drawn");
-    workload.latency = Provenance::Derived;
-    workload.load.rate_unit = "tps".to_owned();
-    add_requests(&mut quiet, &REQUESTS, Role::Target, |_| (20, 45_000));
-    let report = quiet.diagnose();
-    let mean = |name| signal(&report, name).and_then(|it| it.mean);
-    assert_eq!(mean("throughput"), Some(200.0));
-    assert_eq!(mean("latency"), Some(45e6));
-    let counted = signal(&report, "throughput").map(|it| it.provenance);
-    assert_eq!(counted, Some(Provenance::Kernel));
+    // pgbench without --progress: clients and throughput at its end are all that it says. wrk says its latency then too,
+    // of the whole run.
+    for said in [Provenance::Derived, Provenance::None] {
+        let mut quiet = drawn(HEALTHY);
+        quiet.timeline.remove("signal");
+        let workload = quiet.meta.workload.as_mut().expect("one is drawn");
+        workload.adapter = Some("loadgen".to_owned());
+        workload.latency = said;
+        workload.load.rate_unit = "tps".to_owned();
+        add_requests(&mut quiet, &REQUESTS, Role::Target, |_| (20, 45_000));
+        let report = quiet.diagnose();
+        let mean = |name| signal(&report, name).and_then(|it| it.mean);
+        assert_eq!(mean("throughput"), Some(200.0), "{said:?}");
+        assert_eq!(mean("latency"), Some(45e6), "{said:?}");
+        let counted = signal(&report, "throughput").map(|it| it.provenance);
+        assert_eq!(counted, Some(Provenance::Kernel), "{said:?}");
+    }
 }
 
 #[test]

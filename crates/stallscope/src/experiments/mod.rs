@@ -83,6 +83,7 @@ fn workload(arguments: &Run) -> WorkloadOptions {
             true => Adjust::Forbidden,
             false => Adjust::Allowed,
         },
+        adapter: arguments.adapter,
         patterns: arguments.metric.clone(),
         quantiles: arguments.quantiles,
         stdout: match json.is_some_and(OutputFile::means_stdout) {

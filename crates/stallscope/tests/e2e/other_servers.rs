@@ -137,6 +137,45 @@ fn redis_is_asked_as_often_as_its_benchmark_says() {
 }
 
 #[test]
+fn wrk_reports_and_its_failures_are_told() {
+    if !needs::root() || !needs::program("nginx") || !needs::program("wrk") {
+        return;
+    }
+    let _alone = postgres::alone();
+    let (place, port) = (Place::new(), free_port());
+    place.write("100", "x".repeat(100));
+    let _server = nginx(&place, port, "");
+    for (path, fails) in [("100", false), ("none", true)] {
+        let place = Place::new();
+        let url = format!("http://127.0.0.1:{port}/{path}");
+        let words = [
+            "run", "--json", JSON, "--", "wrk", "-t1", "-c4", "-d3s", &url,
+        ];
+        let ended = place.run(&words);
+        ended.status(0);
+        let said = ended.out_text();
+        let own = said
+            .lines()
+            .find_map(|line| line.strip_prefix("Requests/sec:"));
+        let own: f64 = own
+            .and_then(|it| it.trim().parse().ok())
+            .expect("wrk says it");
+        let report = place.report();
+        let workload = report.workload.as_ref().expect("wrk was run");
+        assert_eq!(workload.adapter.as_deref(), Some("wrk"));
+        assert_eq!(workload.load.clients, Some(4));
+        let outcome = workload.outcome.as_ref().expect("it has ended");
+        let summary = outcome.summary.as_ref().expect("it reported");
+        assert_eq!((summary.complete, summary.throughput), (true, Some(own)));
+        let (done, failed) = (summary.completed.unwrap(), summary.failed.unwrap());
+        assert_eq!((done == 0, failed > 0), (fails, fails), "{summary:?}");
+        let told = format!("wrk counts {failed} failed operations (exit status 0)");
+        let is_told = outcome.remarks.iter().any(|it| it.to_string() == told);
+        assert_eq!(is_told, fails, "{:?}", outcome.remarks);
+    }
+}
+
+#[test]
 fn nginx_is_asked_as_often_as_its_clients_do() {
     if !needs::root() || !needs::program("nginx") {
         return;

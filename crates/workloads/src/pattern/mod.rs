@@ -170,6 +170,28 @@ impl PatternReader {
         }
     }
 
+    /// Shows a line to the patterns and then to the adapter, by `show`.
+    fn hear(
+        &mut self,
+        line: &[u8],
+        arrived: Timestamp,
+        bins: &mut Vec<Bin>,
+        show: impl FnOnce(&mut dyn Reader, &mut Vec<Bin>) -> bool,
+    ) -> bool {
+        self.read(line, arrived, bins);
+        let Some(adapter) = &mut self.adapter else {
+            return true;
+        };
+        let first = bins.len();
+        let shown = show(adapter.as_mut(), bins);
+        if self.ends.is_none() {
+            bins[first..]
+                .iter_mut()
+                .for_each(|bin| self.readings.fill(bin));
+        }
+        shown
+    }
+
     fn remarks(&self) -> Vec<Sentence> {
         let mut remarks: Vec<Sentence> = self.rules.iter().filter_map(Heard::remark).collect();
         let Some(ends) = self.ends else {
@@ -206,18 +228,21 @@ impl Reader for PatternReader {
         arrived: Timestamp,
         bins: &mut Vec<Bin>,
     ) -> bool {
-        self.read(line, arrived, bins);
-        let Some(adapter) = &mut self.adapter else {
-            return true;
-        };
-        let first = bins.len();
-        let shown = adapter.line(stream, line, arrived, bins);
-        if self.ends.is_none() {
-            bins[first..]
-                .iter_mut()
-                .for_each(|bin| self.readings.fill(bin));
-        }
-        shown
+        self.hear(line, arrived, bins, |adapter, bins| {
+            adapter.line(stream, line, arrived, bins)
+        })
+    }
+
+    fn last_line(
+        &mut self,
+        stream: Stream,
+        line: &[u8],
+        arrived: Timestamp,
+        bins: &mut Vec<Bin>,
+    ) -> bool {
+        self.hear(line, arrived, bins, |adapter, bins| {
+            adapter.last_line(stream, line, arrived, bins)
+        })
     }
 
     fn may_hide(&self, stream: Stream, start: &[u8]) -> bool {

@@ -11,6 +11,7 @@
 //! / tps: the same number again, and no evidence. `-l` does not change that.
 
 mod complaints;
+mod init;
 mod log;
 mod options;
 mod progress;
@@ -24,10 +25,13 @@ use std::path::Path;
 
 use model::{ExitKind, Load, Provenance, Timestamp, sentence};
 
-use crate::{Adapter, Adjust, Bin, Ending, Prepared, Quantity, Reader, Stream};
+use crate::clock::Clock;
+use crate::{Adapter, Adjust, Bin, Ending, LogOffer, Prepared, Quantity, Reader, Stream};
+pub(crate) use init::{PGBENCH_INIT, YSQL_BENCH_INIT};
+
 use complaints::Complaints;
 use options::Options;
-use progress::{Clock, LONGEST, PROGRESS, Progress};
+use progress::{LONGEST, PROGRESS, Progress};
 use remarks::RunEnd;
 use summary::Report;
 
@@ -80,9 +84,36 @@ impl Adapter for Pgbench {
             latency: latency(&options),
             gives: gives(&options),
             log: log::offer(self.name, &options),
+            is_served: true,
+            results: None,
             serving_unit: "backend",
             reader: Box::new(PgbenchReader::new(self.name, options, adds_progress)),
         })
+    }
+
+    fn listen(&self, argv: &[OsString]) -> Prepared {
+        let options = Options {
+            clients: None,
+            threads: None,
+            ..Options::default()
+        };
+        Prepared {
+            adapter: self.name,
+            argv: argv.to_vec(),
+            notices: Vec::new(),
+            load: load(&options),
+            // Latency in a progress line is timed; the report says of its own whether it is.
+            latency: Provenance::ToolMean,
+            gives: &[Quantity::Throughput, Quantity::Latency],
+            log: LogOffer::Refused(sentence!(
+                "{}: its own command line is not known, so no option is added for quantiles",
+                self.name
+            )),
+            is_served: true,
+            results: None,
+            serving_unit: "backend",
+            reader: Box::new(PgbenchReader::new(self.name, options, false)),
+        }
     }
 }
 
@@ -161,7 +192,7 @@ impl Reader for PgbenchReader {
             Stream::Stdout => self.report.line(line),
             Stream::Stderr => match Progress::parse(line) {
                 Some(progress) => {
-                    bins.extend(self.clock.bin(&progress, arrived));
+                    bins.extend(progress.bin(&mut self.clock, arrived));
                     // A line that another message got into is shown, for that message's sake.
                     return !(self.hides_progress && progress.whole);
                 }

@@ -1,13 +1,12 @@
-//! pgbench's progress lines, and where their intervals lie on our clock.
+//! pgbench's progress lines.
 //!
-//! A line says how many seconds after the start of the run it was written (or, with
-//! `--progress-timestamp`, at which Unix time), and reaches us a little later. A run cannot have
-//! started later than any of its lines says, so the start is the least of (arrival - printed time)
-//! over the lines so far: delays of single lines do not move the bins.
+//! A line says how many seconds after the start of the run it was written, or, with `--progress-timestamp`, at which
+//! Unix time.
 
 use model::{MISSING, Timestamp};
 
 use crate::Bin;
+use crate::clock::Clock;
 use crate::decimal::{ms, scaled};
 
 /// How every progress line begins.
@@ -68,6 +67,23 @@ impl Progress {
         Some(progress)
     }
 
+    /// The bin that the line ends, put on our clock.
+    pub(super) fn bin(&self, clock: &mut Clock, arrived: Timestamp) -> Option<Bin> {
+        let (end, interval_ns) = clock.place(self.at_ns, arrived)?;
+        Some(Bin {
+            end,
+            interval_ns,
+            throughput_milli: self.throughput_milli,
+            latency_mean_ns: self.latency_mean_ns,
+            latency_stddev_ns: self.latency_stddev_ns,
+            lag_mean_ns: self.lag_mean_ns,
+            failed: self.failed,
+            skipped: self.skipped,
+            retried: self.retried,
+            retries: self.retries,
+        })
+    }
+
     /// Takes one of the parts that may be absent.
     fn take(&mut self, part: &str) -> Option<()> {
         if let Some(lag) = part.strip_prefix("lag ") {
@@ -107,72 +123,6 @@ fn measured_ms(text: &str) -> Option<i64> {
     match text {
         "nan" | "-nan" => Some(MISSING),
         _ => ms(text).filter(|ns| *ns >= 0),
-    }
-}
-
-/// Puts the intervals of progress lines on our clock.
-#[derive(Debug)]
-pub(super) struct Clock {
-    /// Length of the interval that the first line ends; `None` when printed times count from the
-    /// start of the run, so that the first line says it itself.
-    first_ns: Option<i64>,
-    /// Our time at printed time 0, the least so far, ns.
-    zero_ns: Option<i64>,
-    /// The last printed time, ns.
-    last_ns: Option<i64>,
-}
-
-impl Clock {
-    /// For printed times that count from the start of the run.
-    pub(super) fn elapsed() -> Self {
-        Self {
-            first_ns: None,
-            zero_ns: None,
-            last_ns: None,
-        }
-    }
-
-    /// For printed Unix times, a line every `period_ns`.
-    pub(super) fn unix(period_ns: i64) -> Self {
-        Self {
-            first_ns: Some(period_ns),
-            ..Self::elapsed()
-        }
-    }
-
-    /// Whether a progress line was seen.
-    pub(super) fn started(&self) -> bool {
-        self.last_ns.is_some()
-    }
-
-    /// The bin that a line ends. `None` when its printed time is not later than the last one: the
-    /// interval is shorter than what pgbench prints (0.1 s), or the wall clock was set back.
-    pub(super) fn bin(&mut self, progress: &Progress, arrived: Timestamp) -> Option<Bin> {
-        let at_ns = progress.at_ns;
-        let zero_ns = arrived.as_ns().checked_sub(at_ns)?;
-        let interval_ns = match self.last_ns {
-            Some(last_ns) => at_ns - last_ns,
-            None => self.first_ns.unwrap_or(at_ns),
-        };
-        if interval_ns <= 0 {
-            return None;
-        }
-        let zero_ns = self.zero_ns.map_or(zero_ns, |least| least.min(zero_ns));
-        self.zero_ns = Some(zero_ns);
-        self.last_ns = Some(at_ns);
-        Some(Bin {
-            // No overflow: zero_ns is at most arrived - at_ns.
-            end: Timestamp::from_ns(zero_ns + at_ns),
-            interval_ns,
-            throughput_milli: progress.throughput_milli,
-            latency_mean_ns: progress.latency_mean_ns,
-            latency_stddev_ns: progress.latency_stddev_ns,
-            lag_mean_ns: progress.lag_mean_ns,
-            failed: progress.failed,
-            skipped: progress.skipped,
-            retried: progress.retried,
-            retries: progress.retries,
-        })
     }
 }
 
@@ -270,8 +220,8 @@ mod tests {
         let mut clock = Clock::elapsed();
         let mut bin = |at: &str, arrived: f64| {
             let line = format!("progress: {at} s, 10.0 tps, lat 1.000 ms stddev 0.500");
-            clock
-                .bin(&parsed(&line), Timestamp::from_seconds(arrived))
+            parsed(&line)
+                .bin(&mut clock, Timestamp::from_seconds(arrived))
                 .map(|bin| (bin.end.as_ns() / 1_000_000, bin.interval_ns / 1_000_000))
         };
         assert_eq!(

@@ -211,7 +211,8 @@ fn ysql_bench_is_prepared_under_its_own_name() {
         (&"-P".into(), &"1".into())
     );
     assert_eq!(prepared.load.clients, Some(10));
-    assert!(crate::prepare(&argv("ysql_bench -i -s 2000"), Adjust::Allowed).is_none());
+    let filled = crate::prepare(&argv("ysql_bench -i -s 2000"), Adjust::Allowed);
+    assert_eq!(filled.map(|it| it.adapter), Some("ysql_bench -i"));
 }
 
 /// Of the patch that it has from 11 on; no run of it was seen.
