@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
+    /// Make a recording from what other tools measured: sar, atop, vmstat, iostat, pidstat, a monitor's CSV.
+    Import(Import),
     /// Check what this machine allows, and print the commands that fix the rest. Changes nothing.
     Doctor(Doctor),
 }
@@ -253,6 +255,7 @@ Examples:
   stallscope export pgbench-1.stall --format bundle --preview
   stallscope export pgbench-1.stall --format bundle
   stallscope explain pgbench-1.stallbundle
+  stallscope export pgbench-1.stall --from 10s --to 20s
 
 CSV and Parquet hold everything as recorded. A bundle is redacted, to be sent: see docs/export.md.";
 
@@ -300,10 +303,16 @@ pub(crate) struct Export {
     /// The recording, a folder or a bundle. [default: the newest folder here]
     #[arg(value_name = "REC")]
     pub(crate) recording: Option<PathBuf>,
-    /// The format to write.
-    #[arg(long, value_enum)]
-    pub(crate) format: ExportFormat,
-    /// Write here; it must not exist. [default: REC-csv, REC-parquet or REC.stallbundle here]
+    /// The format to write. [default with --from or --to: recording]
+    #[arg(long, value_enum, required_unless_present_any = ["from", "to"])]
+    pub(crate) format: Option<ExportFormat>,
+    /// Cut a recording out from this time on, counted from the workload's start: 10s.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) from: Option<Duration>,
+    /// Cut it out up to this time.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) to: Option<Duration>,
+    /// Write here; it must not exist. [default: REC-csv, REC-parquet, REC.stallbundle or REC-cut.stall here]
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
     /// Only this table (csv and parquet). Repeatable.
@@ -317,6 +326,13 @@ pub(crate) struct Export {
     pub(crate) preview: bool,
 }
 
+impl Export {
+    /// The format, where the user may have left it open.
+    pub(crate) fn format(&self) -> ExportFormat {
+        self.format.unwrap_or(ExportFormat::Recording)
+    }
+}
+
 /// What `export` makes.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExportFormat {
@@ -326,6 +342,8 @@ pub(crate) enum ExportFormat {
     Parquet,
     /// One file to send: redacted, and read by explain and export.
     Bundle,
+    /// A recording again, or the part of one between --from and --to.
+    Recording,
 }
 
 /// Which names a bundle keeps.
@@ -337,6 +355,31 @@ pub(crate) enum Names {
     None,
     /// All, as recorded; only what looks like a secret is taken out.
     All,
+}
+
+/// Examples of `import`.
+const IMPORT_HELP: &str = "\
+Examples:
+  stallscope import /var/log/sysstat/sa26 -o monday.stall
+  stallscope import monitor.csv
+  stallscope import iostat.txt pidstat.txt -o both.stall
+  stallscope import values.csv --period 10s
+  stallscope explain monday.stall
+
+Formats are recognised by what is in the files. Several files become one recording. What each can tell: docs/import.md.";
+
+#[derive(Args, Debug)]
+#[command(after_help = IMPORT_HELP)]
+pub(crate) struct Import {
+    /// What sar or atop recorded, or vmstat, iostat, pidstat or perf printed, a CSV, a folder of snapshots of /proc/pressure.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Make this new folder. [default: FILE.stall here]
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+    /// How far rows without times lie apart: 10s.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) period: Option<Duration>,
 }
 
 #[derive(Args, Debug)]

@@ -15,6 +15,7 @@ mod explain;
 mod export;
 pub mod fuzz_targets;
 mod goal;
+mod import;
 mod open_recording;
 mod outputs;
 mod page;
@@ -47,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::Report(report) => (report::report(&report), COULD_NOT_EXPLAIN),
         Command::Compare(compare) => (compare::compare(&compare), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
+        Command::Import(import) => (import::import(&import), COULD_NOT_EXPLAIN),
         Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),
     };
     match result {

@@ -5,6 +5,7 @@ mod arguments;
 mod bundle;
 mod diagnosis;
 mod folder;
+mod imports;
 mod journal;
 mod kernel;
 mod messages;
@@ -17,12 +18,13 @@ mod workload;
 use crate::Target;
 
 /// Every target.
-pub static ALL: [Target; 13] = [
+pub static ALL: [Target; 14] = [
     kernel::TARGET,
     messages::TARGET,
     answers::TARGET,
     program::TARGET,
     workload::TARGET,
+    imports::TARGET,
     arguments::TARGET,
     options::TARGET,
     text::TARGET,

@@ -22,6 +22,7 @@ mod evidence;
 mod family;
 mod formulas;
 mod healthy;
+mod imported;
 mod io_cap;
 mod io_full_disk;
 mod io_latency;

@@ -9,6 +9,7 @@ use super::cause::{Case, Cause, Judgement, Kind, absent};
 use super::evidence::machine;
 use super::family::Family;
 use super::healthy::{self, EXPLAINED};
+use super::imported;
 use super::open::Question;
 use crate::facts::Facts;
 use crate::goals;
@@ -65,6 +66,9 @@ fn judge(case: &Case<'_>) -> Judgement {
 
 /// What to do where nothing was found: a server that can say itself what its clients wait for is asked first.
 fn advice(facts: &Facts<'_>, usual: String) -> String {
+    if imported::is_imported(facts) {
+        return "record the same load with stallscope record, which says who waits".to_owned();
+    }
     let target = facts.target.as_ref();
     if let Some((name, option)) =
         target.and_then(|it| Some((&it.name, not_asked(facts, &it.name)?)))
@@ -116,7 +120,11 @@ fn left_open(facts: &Facts<'_>, question: &Question) -> String {
 
 fn nothing_found(facts: &Facts<'_>) -> String {
     if let Some(why) = &facts.meta.no_target {
-        return format!("Undetermined: {why}");
+        let seen = imported::is_imported(facts).then(|| imported::seen(facts));
+        return match seen.flatten() {
+            Some(seen) => format!("Undetermined: {seen}; {why}"),
+            None => format!("Undetermined: {why}"),
+        };
     }
     let Some(target) = &facts.target else {
         return "Undetermined: no target was measured.".to_owned();

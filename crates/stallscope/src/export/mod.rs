@@ -2,6 +2,7 @@
 
 mod bundle;
 mod clock;
+mod cut;
 mod flat;
 mod fuzz_targets;
 mod preview;
@@ -25,8 +26,9 @@ pub(crate) fn export(arguments: &Export) -> Result<u8> {
     let _interrupts = temporary_output::watch()?;
     let opened = open_recording::open(arguments.recording.as_deref())?;
     let (path, recording) = (opened.path, opened.recording);
-    match arguments.format {
+    match arguments.format() {
         ExportFormat::Bundle => bundle::export(arguments, &path, &recording)?,
+        ExportFormat::Recording => cut::export(arguments, &path, &recording)?,
         ExportFormat::Csv | ExportFormat::Parquet => {
             tables::export(arguments, &path, &recording)?;
         }
@@ -36,13 +38,22 @@ pub(crate) fn export(arguments: &Export) -> Result<u8> {
 
 /// Options that the format has no use for are a misunderstanding, better said than passed over.
 pub(crate) fn check(arguments: &Export) -> Result<()> {
-    let bundle = arguments.format == ExportFormat::Bundle;
+    let bundle = arguments.format() == ExportFormat::Bundle;
+    let recording = arguments.format() == ExportFormat::Recording;
+    if !recording && (arguments.from.is_some() || arguments.to.is_some()) {
+        bail!(
+            "--from and --to cut a recording out: leave --format out, and export what was cut out in the other format"
+        );
+    }
+    if recording && !arguments.table.is_empty() {
+        bail!("a recording is cut out with every table: leave --table out");
+    }
     if bundle && !arguments.table.is_empty() {
         bail!("a bundle holds every table, so that its verdict is the same: leave --table out");
     }
     if !bundle && (arguments.names.is_some() || arguments.preview) {
         bail!(
-            "--names and --preview are for --format bundle: CSV and Parquet hold everything as it was recorded"
+            "--names and --preview are for --format bundle: other formats hold everything as it was recorded"
         );
     }
     Ok(())

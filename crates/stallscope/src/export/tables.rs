@@ -31,7 +31,7 @@ Written by `stallscope export`. One file per table, one line per row.
 ";
 
 pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> Result<()> {
-    let (ending, extension) = match arguments.format {
+    let (ending, extension) = match arguments.format() {
         ExportFormat::Parquet => ("-parquet", "parquet"),
         _ => ("-csv", "csv"),
     };
@@ -108,7 +108,7 @@ fn write(
         let name = format!("{}.{extension}", sheet.name);
         let path = folder.path_of(&name);
         let file = folder.create_file(&name).map_err(refused(&path))?;
-        rows += write_sheet(sheet, &file, arguments.format)
+        rows += write_sheet(sheet, &file, arguments.format())
             .with_context(|| format!("cannot write {}", path.display()))?;
         bytes += file.metadata().map_err(refused(&path))?.len();
         tables += 1;
