@@ -50,8 +50,9 @@ pub(crate) struct Ends {
     own: f64,
     /// The part in futex that a timer ended: nobody holds what is waited for, or nobody gave it in time.
     pub(crate) timed: f64,
-    /// How many these were.
+    /// How many these were, and how long together, ns.
     timed_waits: f64,
+    timed_ns: f64,
 }
 
 impl WaitsFor {
@@ -87,6 +88,7 @@ impl WaitsFor {
             if edge.by == By::Interrupt && edge.class == LedgerClass::Futex {
                 ends.timed += edge.ns / all;
                 ends.timed_waits += edge.waits;
+                ends.timed_ns += edge.ns;
             }
             if let Some(waker) = edge.waker {
                 if self.serving.contains(&waker) {
@@ -211,10 +213,15 @@ impl WaitsFor {
 const SLEEPS: RangeInclusive<f64> = 0.5..=2.0;
 
 impl Ends {
-    /// The same where it is known how many requests were answered: waits that a timer ended are sleep only of a request that
-    /// sleeps.
-    pub(crate) fn of_requests(mut self, requests: f64) -> Self {
-        if requests > 0.0 && !SLEEPS.contains(&(self.timed_waits / requests)) {
+    /// The same where it is known how many requests were answered and how long they took: waits that a timer ended are sleep
+    /// of a request that sleeps, or of somebody who sleeps for longer than any request takes.
+    pub(crate) fn of_requests(mut self, requests: f64, response_ns: Option<f64>) -> Self {
+        let (Some(response_ns), true) = (response_ns, requests > 0.0 && self.timed_waits > 0.0)
+        else {
+            return self;
+        };
+        let are_tries = self.timed_ns / self.timed_waits < response_ns;
+        if are_tries && !SLEEPS.contains(&(self.timed_waits / requests)) {
             self.timed = 0.0;
         }
         self
@@ -368,20 +375,25 @@ mod tests {
             ..edge(WORKERS, WORKERS, 3.0, &[])
         };
         let given = edge(WORKERS, SYNCER, 1.0, &[(OnCpu, 1.0)]);
-        let timed = |requests| {
+        // One wait of 3 ns.
+        let timed = |requests, response_ns| {
             ends(vec![timer.clone(), given.clone()])
-                .of_requests(requests)
+                .of_requests(requests, response_ns)
                 .timed
         };
-        assert!(is_about(timed(0.0), 0.75));
-        assert!(is_about(timed(1.0), 0.75));
+        assert!(is_about(timed(0.0, Some(9.0)), 0.75));
+        assert!(is_about(timed(50.0, None), 0.75));
+        assert!(is_about(timed(1.0, Some(9.0)), 0.75));
         // Tried again and again, for one request or for many.
         let tried = Edge {
             waits: 12.0,
             ..timer.clone()
         };
-        assert!(is_about(ends(vec![tried]).of_requests(1.0).timed, 0.0));
-        assert!(is_about(timed(50.0), 0.0));
+        let tried = ends(vec![tried]).of_requests(1.0, Some(9.0));
+        assert!(is_about(tried.timed, 0.0));
+        assert!(is_about(timed(50.0, Some(9.0)), 0.0));
+        // Somebody sleeps for longer than requests take.
+        assert!(is_about(timed(50.0, Some(2.0)), 0.75));
         let internal = Edge {
             class: InternalLock,
             by: By::Interrupt,

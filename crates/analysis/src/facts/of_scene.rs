@@ -228,8 +228,9 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
     let mut target = subject(scene, Role::Target);
     let waits = WaitsFor::of(scene);
     let requests = signal.map_or(0.0, |it| it.completed);
+    let response_ns = signal.and_then(|it| it.latency_ns);
     let ends = waits.as_ref().and_then(WaitsFor::locks);
-    let ends = ends.map(|it| it.of_requests(requests));
+    let ends = ends.map(|it| it.of_requests(requests, response_ns));
     let busiest = target.as_ref().and_then(|it| it.busiest_thread);
     let behind_busiest = waits.zip(busiest);
     let behind_busiest = behind_busiest.and_then(|(it, thread)| it.behind(scene, thread));

@@ -31,7 +31,7 @@ fn two_recordings_are_compared_for_people_and_programs() {
     assert!(said.starts_with("held does "), "{said}");
     assert!(said.contains(" less than fast: "), "{said}");
     assert!(said.contains("is cpu.saturated (postgres, "), "{said}");
-    assert!(said.contains("of held cpu.quota ("), "{said}");
+    assert!(said.contains("of held cpu.quota"), "{said}");
     let json = fs::read(place.path().join(JSON)).expect("it was written");
     let comparison: Comparison = serde_json::from_slice(&json).expect("it is a comparison");
     let throughput = comparison.figure("throughput").expect("both have it");
