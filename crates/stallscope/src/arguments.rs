@@ -266,8 +266,8 @@ Examples:
   stallscope compare 'before-*.stall' 'after-*.stall' --fail-if 'throughput < -5%'
   stallscope compare baseline/ pgbench-7.stall --export-markdown comment.md
 
-The first is what the others are compared with. A pattern in quotes, and a folder of recordings, are one group: runs of the
-same configuration, whose scatter tells how sure a difference is.
+The first is what the others are compared with. A pattern in quotes, and a folder of recordings, are one group: \
+runs of the same configuration, whose scatter tells how sure a difference is.
 
 Exit status: 1 when a --fail-if condition holds; 2 when Stallscope failed.";
 

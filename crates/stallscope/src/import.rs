@@ -3,7 +3,7 @@
 //! It reads files, asks `sadf` and `atop` for what is in their binary ones, and writes. What the bytes mean is known to `imports`.
 
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -138,40 +138,56 @@ impl Converter {
             Path::new(".").join(path)
         };
         let mut command = Command::new(self.program);
+        // What it complains of is short, and no pipe that could fill while the other one is read.
+        let mut complaints = tempfile::tempfile().context("cannot make a temporary file")?;
         command
             .env("LC_ALL", "C")
             .env("TZ", "UTC")
             .args(self.before)
             .arg(named)
             .args(self.behind)
-            .stdin(Stdio::null());
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(
+                complaints
+                    .try_clone()
+                    .context("cannot use a temporary file")?,
+            );
         let (program, package) = (self.program, self.package);
         let by_hand = self.by_hand(path);
-        let output = match command.output() {
-            Ok(output) => output,
+        let shown = path.display();
+        let mut child = match command.spawn() {
+            Ok(child) => child,
             Err(error) => bail!(
-                "cannot run {program}, which reads {}: {error}. Install {package}, or run where it was recorded: {by_hand}",
-                path.display()
+                "cannot run {program}, which reads {shown}: {error}. Install {package}, or run where it was recorded: {by_hand}"
             ),
         };
-        if !output.status.success() || output.stdout.is_empty() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let said = said.lines().find(|line| !line.trim().is_empty());
-            let said: String = said.unwrap_or("nothing").chars().take(200).collect();
+        let mut printed = Vec::new();
+        let read = child.stdout.take().map_or(Ok(0), |stdout| {
+            stdout.take(MOST_BYTES + 1).read_to_end(&mut printed)
+        });
+        let is_too_much = printed.len() as u64 > MOST_BYTES;
+        if is_too_much {
+            // It would wait for somebody who reads the rest.
+            let _ = child.kill();
+        }
+        let status = child
+            .wait()
+            .with_context(|| format!("cannot wait for {program}"))?;
+        read.with_context(|| format!("cannot read what {program} prints"))?;
+        if is_too_much {
             bail!(
-                "{program} does not read {}, and says: {}. Run the {program} of the {package} that recorded it, and import what it prints: {by_hand}",
-                path.display(),
-                outputs::harmless(&said)
+                "{program} prints more than {} MiB of {shown}: import a part of it: {by_hand}",
+                MOST_BYTES >> 20
             );
         }
-        if output.stdout.len() as u64 > MOST_BYTES {
+        if !status.success() || printed.is_empty() {
             bail!(
-                "{program} prints more than {} MiB of {}: import a part of it: {by_hand}",
-                MOST_BYTES >> 20,
-                path.display()
+                "{program} does not read {shown}, and says: {}. Run the {program} of the {package} that recorded it, and import what it prints: {by_hand}",
+                outputs::harmless(&first_line(&mut complaints))
             );
         }
-        Ok(output.stdout)
+        Ok(printed)
     }
 
     /// The same, to be typed.
@@ -186,6 +202,17 @@ impl Converter {
             .collect();
         format!("{} > {}.txt", words.join(" "), self.program)
     }
+}
+
+/// The first line of what a program complained of.
+fn first_line(complaints: &mut File) -> String {
+    let mut said = Vec::new();
+    // What cannot be read is at worst not quoted.
+    let _ = complaints.rewind();
+    let _ = complaints.take(4096).read_to_end(&mut said);
+    let said = String::from_utf8_lossy(&said);
+    let line = said.lines().find(|line| !line.trim().is_empty());
+    line.unwrap_or("nothing").chars().take(200).collect()
 }
 
 /// The files of a folder, two folders deep; links are not followed.
