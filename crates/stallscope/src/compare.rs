@@ -203,6 +203,9 @@ fn common_name(recordings: &[PathBuf]) -> Option<String> {
 fn measured(named: &Named) -> Result<Group> {
     let measure = |path: &PathBuf| -> Result<Measured> {
         let Opened { recording, .. } = open_recording::to_judge(Some(path))?;
+        if !recording.damage.is_empty() {
+            outputs::say(&format!("stallscope: that is about {}", path.display()));
+        }
         let name = short_name(path);
         Ok(Measured::of(name, &recording.timeline, &recording.meta))
     };

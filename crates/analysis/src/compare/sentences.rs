@@ -253,9 +253,7 @@ fn verdict(own: &PhaseVerdict) -> String {
 
 /// `63 % less`; `None` where no difference is shown.
 fn in_words(difference: &Difference, more: &str, less: &str) -> Option<String> {
-    let by = difference
-        .relative
-        .filter(|_| difference.is_shown() || difference.interval.is_none())?;
+    let by = difference.relative.filter(|_| difference.is_shown())?;
     let word = if by > 0.0 { more } else { less };
     Some(format!("{} {word}", percent(by.abs())))
 }

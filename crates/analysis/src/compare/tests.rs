@@ -222,6 +222,23 @@ fn a_single_recording_each_has_the_interval_of_what_varies_within() {
 }
 
 #[test]
+fn without_an_interval_nobody_is_said_to_do_more() {
+    let short = |name: &str, rate: f64| {
+        let mut run = run(name, &[("throughput", rate), ("latency", 8e9 / rate)]);
+        run.seconds.truncate(3);
+        group(name, vec![run])
+    };
+    let comparison = compare(vec![short("a", 100.0), short("b", 200.0)]);
+    let [said] = &*comparison.answers[0] else {
+        panic!("{:?}", comparison.answers)
+    };
+    assert_eq!(
+        said,
+        "Whether b does more or less than a cannot be told from these runs: 200 instead of 100 tps (too little data for an interval)."
+    );
+}
+
+#[test]
 fn equal_groups_differ_in_about_one_comparison_of_twenty() {
     let mut random = Xorshift::new(7);
     // About normal, by the sum of twelve.

@@ -17,8 +17,8 @@ use recording::{Recording, Writer};
 
 use super::{destination, size};
 use crate::arguments::Export;
+use crate::outputs;
 use crate::temporary_output::{Entry, TemporaryOutput};
-use crate::{import, outputs};
 
 /// Rows that are held at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -86,7 +86,7 @@ fn part_of(meta: &Meta, timeline: &Timeline, window: Window) -> Result<Meta> {
     environment.insert("cut.of".to_owned(), identity.recording_id.clone());
     Ok(Meta {
         identity: Identity {
-            recording_id: import::recording_id()?,
+            recording_id: uuid::Uuid::new_v4().to_string(),
             ..identity.clone()
         },
         window,

@@ -120,3 +120,16 @@ fn what_cannot_be_compared_is_said_with_what_can() {
         .status(2)
         .says("`a[.stall` is no pattern");
 }
+
+#[test]
+fn of_several_recordings_the_damaged_one_is_named() {
+    let place = Place::new();
+    keep(&place, "cpu-saturated", "fast.stall");
+    keep(&place, "cpu-quota", "held.stall");
+    fs::write(place.path().join("held.stall/meta.json"), "{").expect("the folder is ours");
+    place
+        .run(&["compare", "fast.stall", "held.stall"])
+        .status(0)
+        .says("meta.json: it cannot be understood")
+        .says("that is about held.stall");
+}
