@@ -37,6 +37,14 @@ commands_present() {
         mariadb-server) has_program mariadbd || [ -x /usr/sbin/mariadbd ] ;;
         haproxy | pgbouncer) has_program "$1" || [ -x "/usr/sbin/$1" ] ;;
         busybox-static) has_program busybox ;;
+        maven) has_program mvn ;;
+        libnbd-bin) has_program nbdfuse ;;
+        wordpress) [ -e /usr/share/wordpress/wp-load.php ] ;;
+        wordpress-theme-*) [ -e "/usr/share/wordpress/wp-content/themes/${1#wordpress-theme-}" ] ;;
+        libapache2-mod-php) compgen -G '/usr/lib/apache2/modules/libphp*.so' >/dev/null ;;
+        php-cli) has_program php ;;
+        php-mysql) has_program php && php -m | grep -qx mysqli ;;
+        php-redis) has_program php && php -m | grep -qx redis ;;
         linux-perf) has_program perf ;;
         python3-venv) has_program python3 && python3 -c 'import ensurepip, venv' 2>/dev/null ;;
         *) has_program "$1" ;;

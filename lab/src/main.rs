@@ -8,8 +8,10 @@
 mod again;
 mod baseline;
 mod binary;
+mod blog;
 mod by;
 mod demo;
+mod demo_storage;
 mod disturbance;
 mod gains;
 mod groups;
@@ -66,6 +68,8 @@ enum Command {
     Score(score::ScoreArguments),
     /// Show `stallscope run` on a throwaway PostgreSQL under pgbench.
     Demo(demo::DemoArguments),
+    /// Show `stallscope run` and `compare` on a blog whose storage gets slower.
+    DemoStorage(demo_storage::DemoStorageArguments),
     /// Make situations with and without their cause, to see that the cause is what costs.
     Validate(validate::ValidateArguments),
     /// Hold predicted gains against removals that are measured in turn with the recorded runs.
@@ -111,6 +115,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::Run(arguments) => with_clean_up(|| runs::run(&arguments)),
         Command::Score(arguments) => score::score(&arguments),
         Command::Demo(arguments) => with_clean_up(|| demo::demo(&arguments)),
+        Command::DemoStorage(arguments) => with_clean_up(|| demo_storage::demo_storage(&arguments)),
         Command::Validate(arguments) => with_clean_up(|| validate::validate(&arguments)),
         Command::Gains(arguments) => with_clean_up(|| gains::gains(&arguments)),
         Command::Keep(arguments) => kept_recordings::keep(&arguments),

@@ -5,6 +5,7 @@
 //! a killed one left (`leftovers`).
 
 mod devices;
+mod image;
 mod limits;
 mod network;
 mod programs;
@@ -23,6 +24,8 @@ use crate::names;
 use crate::postgres::Postgres;
 use crate::scenario::Who;
 
+use image::Mounted;
+
 pub use devices::{device_of, disk_name_of, forget_cached};
 pub use limits::Limit;
 pub use network::SERVER as DELAYED_SERVER;
@@ -38,6 +41,7 @@ pub struct Stage {
     groups: Vec<Group>,
     beside: Vec<Beside>,
     disks: Vec<SlowDisk>,
+    mounted: Vec<Mounted>,
     postgres: Option<Postgres>,
     folder: TempDir,
 }
@@ -51,6 +55,7 @@ impl Stage {
             groups: Vec::new(),
             beside: Vec::new(),
             disks: Vec::new(),
+            mounted: Vec::new(),
             postgres: None,
             folder: names::own_folder()?,
         })
@@ -93,6 +98,11 @@ impl Stage {
         Ok(path.into_os_string())
     }
 
+    /// In the reverse order: a disk before the server that it is behind.
+    fn unmount_images(&mut self) {
+        while self.mounted.pop().is_some() {}
+    }
+
     fn empty(&self) -> Result<()> {
         let folder = self.folder();
         let entries = std::fs::read_dir(folder)
@@ -121,6 +131,7 @@ impl Stage {
             postgres.take_log_home()?;
         }
         self.disks.clear();
+        self.unmount_images();
         self.empty()
     }
 
@@ -142,6 +153,7 @@ impl Drop for Stage {
         // Ends with its server, which may have its log on one of the disks.
         self.postgres = None;
         self.disks.clear();
+        self.unmount_images();
         // The folder removes itself.
     }
 }

@@ -10,8 +10,8 @@ mod shares;
 pub use of_scene::measure;
 
 use model::{
-    Account, Complaint, ComplaintKind, EntityKind, GoalReport, LedgerClass, Meta, Pressure,
-    ReportSubject, Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
+    Account, Complaint, ComplaintKind, EntityKind, Finding, GoalReport, LedgerClass, Meta,
+    Pressure, ReportSubject, Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
 };
 use sensors::thread_time::Holder;
 use sensors::wait_channel::WaitChannel;
@@ -118,6 +118,9 @@ pub struct Facts<'a> {
     pub(crate) kept: Vec<(WaitChannel, f64)>,
     /// What the network did.
     pub network: Network,
+    /// What the peer that the target asks longest waits for itself; `None` where that was not recorded, and where it
+    /// waits for nothing.
+    pub(crate) at_peer: Option<Finding>,
     /// What the target asked its peers itself; `None` where nobody counted it.
     pub calls: Option<Calls>,
     /// The target's language runtime that stood still longest; `None` where none counts that.

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod account;
+mod behind;
 mod bounds;
 mod by_second;
 mod causes;

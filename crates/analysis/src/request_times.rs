@@ -26,6 +26,8 @@ const LEAST_TIMED: f64 = 30.0;
 const MOST_SLICES: i64 = 30;
 /// From this part of all requests on those that were timed are no sample.
 const ALL: f64 = 0.98;
+/// Short ones of which none was timed are let pass where they are at most such a part of a bin's time.
+const UNTIMED: f64 = 0.02;
 /// Length of a bin.
 const BIN_NS: i64 = 1_000_000_000;
 /// No more bins than these, more than a day of them: a damaged recording may last for centuries.
@@ -331,7 +333,8 @@ pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {
         }
         let short_ns = match mean_ns {
             Some(mean_ns) => Some(short * mean_ns),
-            None => (short == 0.0).then_some(0.0),
+            // None was timed: each took anything below the bound of long ones.
+            None => Some(short * LONG_NS as f64 / 2.0).filter(|ns| *ns <= UNTIMED * long_ns),
         };
         let completed = bin.completed();
         bin.latency_ns = short_ns

@@ -56,7 +56,12 @@ fn throttling(facts: &Facts<'_>) -> Option<RuledOut> {
 fn disk(facts: &Facts<'_>, thresholds: &Thresholds) -> Option<RuledOut> {
     facts.account.as_ref()?;
     let share = facts.share_of(&LedgerClass::DISK);
-    if share >= thresholds.floors.share || blind(facts) {
+    // Who waits for a peer that waits for a disk waits for the disk.
+    let is_of_peer = facts
+        .at_peer
+        .as_ref()
+        .is_some_and(|it| it.cause.starts_with("io."));
+    if share >= thresholds.floors.share || blind(facts) || is_of_peer {
         return None;
     }
     found(

@@ -271,6 +271,10 @@ pub struct Finding {
     pub evidence_against: Vec<String>,
     /// How to to confirm, to be typed.
     pub to_confirm: String,
+    /// Of a peer that was recorded as a dependency: what it waits for itself, as if it were the target; shares are of
+    /// the calls to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_peer: Option<Box<Finding>>,
 }
 
 /// A cause that was ruled out.

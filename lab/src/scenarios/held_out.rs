@@ -82,7 +82,7 @@ pub fn redis(stage: &mut Stage) -> Result<(u32, String)> {
 }
 
 /// The address of a port on this machine.
-pub(super) fn here(port: &str) -> String {
+pub fn here(port: &str) -> String {
     format!("127.0.0.1:{port}")
 }
 
@@ -245,16 +245,21 @@ pub(super) fn mariadb_server(
 /// The data of a new MariaDB; where.
 pub(super) fn mariadb_data(stage: &Stage) -> Result<PathBuf> {
     let data = stage.unprivileged_folder("mariadb")?;
+    mariadb_install(stage, &data)?;
+    Ok(data)
+}
+
+/// Makes the data of a new MariaDB in a folder of its own.
+pub fn mariadb_install(stage: &Stage, data: &Path) -> Result<()> {
     let mut install = stage.unprivileged("mariadb-install-db");
     install.args(["--no-defaults", "--skip-test-db"]);
     install.args(["--auth-root-authentication-method=normal"]);
     install.arg(format!("--datadir={}", data.display()));
-    stage.step(install)?;
-    Ok(data)
+    stage.step(install)
 }
 
 /// The client of a MariaDB.
-pub(super) fn mariadb_client(port: &str) -> Command {
+pub fn mariadb_client(port: &str) -> Command {
     let mut client = Command::new("mariadb");
     client.args(["--no-defaults", "-h", "127.0.0.1", "-P", port, "-u", "root"]);
     client
@@ -291,23 +296,25 @@ pub(super) fn quota(stage: &mut Stage, pid: u32, cause: Cause) -> Option<String>
 }
 
 /// A port that was free a moment ago.
-pub(super) fn free_port() -> Result<u16> {
+pub fn free_port() -> Result<u16> {
     let any = TcpListener::bind(("127.0.0.1", 0)).context("cannot find a free port")?;
     Ok(any.local_addr().context("cannot read a free port")?.port())
 }
 
 /// Waits until a server listens there.
-pub(super) fn wait_for(address: &str) -> Result<()> {
+pub fn wait_for(address: &str) -> Result<()> {
+    wait_for_so_long(address, START_LIMIT)
+}
+
+/// The same for one that may take that long to start.
+pub fn wait_for_so_long(address: &str, limit: Duration) -> Result<()> {
     let address: SocketAddr = address.parse().context("an address")?;
     let since = Instant::now();
-    while since.elapsed() < START_LIMIT {
+    while since.elapsed() < limit {
         if TcpStream::connect(address).is_ok() {
             return Ok(());
         }
         interrupt::pause()?;
     }
-    bail!(
-        "no server listens at {address} after {} s",
-        START_LIMIT.as_secs()
-    )
+    bail!("no server listens at {address} after {} s", limit.as_secs())
 }

@@ -34,7 +34,10 @@ mod strangers_6;
 mod strangers_7;
 mod strangers_8;
 
-pub use held_out::{missing, nginx, redis};
+pub use held_out::{
+    free_port, here, mariadb_client, mariadb_install, missing, nginx, redis, wait_for,
+    wait_for_so_long,
+};
 
 use anyhow::{Result, bail};
 

@@ -24,7 +24,8 @@ pub struct Beside {
 }
 
 impl Beside {
-    fn start(command: &mut Command, output: Stdio) -> Result<Self> {
+    /// Starts it; where it works and what it prints are the caller's to say.
+    pub(super) fn start(command: &mut Command, output: Stdio) -> Result<Self> {
         let child = command
             .stdin(Stdio::null())
             .stdout(output)

@@ -190,6 +190,7 @@ impl<'a> Case<'a> {
                 .map_or_else(Vec::new, |also| bounds::useless(self.facts, also)),
             evidence_against: Vec::new(),
             to_confirm: self.cause.to_confirm.to_owned(),
+            at_peer: None,
         }
     }
 

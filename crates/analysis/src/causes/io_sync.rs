@@ -65,12 +65,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         facts.whole(),
         target.name
     );
-    let each = facts.io.disks.first().and_then(|disk| disk.each_ns);
-    let disk = each.map_or("a disk that syncs faster".to_owned(), |ns| {
-        format!(
-            "a disk that syncs faster (now {} per operation)",
-            duration(ns)
-        )
+    let disk = facts.io.disks.first();
+    let disk = disk.and_then(|disk| Some((&disk.entity.name, disk.each_ns?)));
+    let disk = disk.map_or("a disk that syncs faster".to_owned(), |(name, ns)| {
+        let each = duration(ns);
+        format!("a disk that syncs faster than {name} (now {each} per operation)")
     });
     let would_help = vec![
         bounds::without_syncs(facts, &held, FEWER.to_owned()),

@@ -66,7 +66,15 @@ fn judge(case: &Case<'_>) -> Judgement {
     let against = against(facts, target, calls);
     let confidence = confidence(own, COST.value(), &against);
     let share_interval = interval(facts, calls, share);
-    let mut would_help = would_help(case, peer, Removed::about(share, share_interval));
+    let at_peer = at_peer(facts, peer);
+    let mut would_help: Vec<Remedy> = at_peer
+        .map(|found| at_the_peer(facts, found, share, share_interval))
+        .unwrap_or_default();
+    would_help.extend(would_help_here(
+        case,
+        peer,
+        Removed::about(share, share_interval),
+    ));
     if in_line >= WORTH_SHOWING {
         let change = format!(
             "more threads of {}: requests are in line for them",
@@ -79,13 +87,15 @@ fn judge(case: &Case<'_>) -> Judgement {
         share_interval,
         evidence: evidence(facts, peer, share),
         would_help,
+        at_peer: at_peer.cloned().map(Box::new),
         // What would not help a peer on this machine, only a look there can tell.
-        would_not_help: match peer.process {
-            Some(_) => Vec::new(),
-            None => bounds::useless(facts, &["more clients"]),
+        would_not_help: match (at_peer, &peer.process) {
+            (Some(found), _) => found.would_not_help.clone(),
+            (None, Some(_)) => Vec::new(),
+            (None, None) => bounds::useless(facts, &["more clients"]),
         },
         evidence_against: against,
-        to_confirm: to_confirm(peer),
+        to_confirm: at_peer.map_or_else(|| to_confirm(peer), |found| found.to_confirm.clone()),
         ..case.finding(
             peer.entity(),
             confidence,
@@ -202,10 +212,7 @@ fn sentence(facts: &Facts<'_>, target: &Subject, calls: &Calls, share: f64) -> S
             format!(", {} of it the round trip", duration(rtt_ns)),
             ". The way there takes long, not the peer".to_owned(),
         ),
-        (None, Some(process)) => (
-            String::new(),
-            format!(". {} runs on this machine: look there", process.name),
-        ),
+        (None, Some(process)) => (String::new(), there(at_peer(facts, peer), &process.name)),
         (None, None) => (String::new(), String::new()),
     };
     format!(
@@ -214,6 +221,51 @@ fn sentence(facts: &Facts<'_>, target: &Subject, calls: &Calls, share: f64) -> S
         facts.whole(),
         target.name,
     )
+}
+
+/// What the peer waits for itself, where that was recorded, and the way to it is not what takes long.
+fn at_peer<'a>(facts: &'a Facts<'_>, peer: &Peer) -> Option<&'a Finding> {
+    let is_near = peer.long_way_ns().is_none();
+    facts.at_peer.as_ref().filter(|_| is_near)
+}
+
+/// What would help the peer, as far as requests would gain by it: its part of the calls' part of them.
+fn at_the_peer(
+    facts: &Facts<'_>,
+    found: &Finding,
+    share: f64,
+    share_interval: Option<Interval>,
+) -> Vec<Remedy> {
+    /// The first are the best.
+    const MOST: usize = 2;
+    let whole = |share: f64| Interval {
+        low: share,
+        high: share,
+    };
+    let calls = share_interval.unwrap_or(whole(share));
+    let own = found.share.unwrap_or(1.0);
+    let own = found.share_interval.unwrap_or(whole(own));
+    let part = |calls: f64, own: f64| calls * own.clamp(0.0, 1.0);
+    let removed = Interval {
+        low: part(calls.low, own.low),
+        high: part(calls.high, own.high),
+    };
+    let known = found.would_help.iter().filter(|it| it.gain.is_some());
+    known
+        .take(MOST)
+        .map(|it| bounds::without_wait(facts, removed, it.change.clone()))
+        .collect()
+}
+
+/// What is known of a peer on this machine: its own cause, where it was recorded too.
+fn there(found: Option<&Finding>, name: &str) -> String {
+    match found {
+        Some(found) => {
+            let sentence = found.sentence.trim_end_matches('.');
+            format!(". There: {sentence}")
+        }
+        None => format!(". {name} runs on this machine: look there"),
+    }
 }
 
 fn per_request(facts: &Facts<'_>, peer: &Peer) -> f64 {
@@ -299,7 +351,7 @@ fn against(facts: &Facts<'_>, target: &Subject, calls: &Calls) -> Vec<String> {
 }
 
 /// What of the calls could be spared.
-fn would_help(case: &Case<'_>, peer: &Peer, calls: Removed) -> Vec<Remedy> {
+fn would_help_here(case: &Case<'_>, peer: &Peer, calls: Removed) -> Vec<Remedy> {
     let facts = case.facts;
     let (part, change) = match peer.long_way_ns() {
         Some(rtt_ns) => {

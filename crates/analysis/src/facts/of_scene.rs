@@ -5,6 +5,7 @@ use sensors::thread_time::Holder;
 
 use super::{Facts, closed_loop};
 use crate::account::{Accounted, Accounting, Beside};
+use crate::behind;
 use crate::coverage;
 use crate::cpus::{self, Machine, cpu_use, effective_busy, effective_cpus, machine, usable};
 use crate::goals;
@@ -56,6 +57,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         io: io::io(scene),
         kept: kernel_waits::kept(scene),
         network: network::network(timeline, window),
+        at_peer: behind::of_peer(scene, of.calls.as_ref()),
         calls: of.calls,
         runtime: Runtime::of(scene),
         sessions: sessions::sessions(scene),

@@ -205,6 +205,26 @@ fn long_requests_weigh_as_many_as_they_are_beside_a_sample_of_the_others() {
 }
 
 #[test]
+fn a_few_short_requests_that_nobody_timed_hide_no_latency_of_long_ones() {
+    // 50 s, nearly all long; of the three short ones none was timed.
+    let long = [
+        ("timed", 100),
+        ("timed_ns", 50_000_000_000),
+        ("long", 100),
+        ("long_ns", 50_000_000_000),
+        ("under_536870912_ns", 100),
+    ];
+    let of = |requests: i64| {
+        let columns: Vec<(&str, i64)> = [("requests", requests)].into_iter().chain(long).collect();
+        bins(&counted(&columns), End::Target)[0].latency_ns
+    };
+    let latency = of(103).expect("it is known to a percent");
+    assert!((latency / 0.5e9 - 1.0).abs() < 0.04, "{latency}");
+    // Of 400 further ones it is not known what they took.
+    assert_eq!(of(500), None);
+}
+
+#[test]
 fn a_second_without_a_sample_takes_the_mean_of_the_one_before_and_its_own_long_requests() {
     let mut timeline = counted(&[
         ("requests", 100_000),

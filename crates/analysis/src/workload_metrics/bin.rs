@@ -77,14 +77,16 @@ pub(crate) fn mean(bins: &[Bin], window: Window) -> Option<Mean> {
     let completed: f64 = inside.iter().map(|bin| bin.completed()).sum();
     let total = |of: fn(&Bin) -> Option<f64>| weighted(&inside, of);
     let (response_ns, response_count) = total(|bin| bin.latency_ns);
+    let latency_ns = (response_count > 0.0).then(|| response_ns / response_count);
     let (lag_total_ns, lag_count) = total(|bin| bin.lag_ns);
     Some(Mean {
         throughput: completed / seconds,
-        latency_ns: (response_count > 0.0).then(|| response_ns / response_count),
+        latency_ns,
         lag_ns: (lag_count > 0.0).then(|| lag_total_ns / lag_count),
         span,
         completed: completed * holes,
-        response_ns: response_ns * holes,
+        // Bins whose latency is not known have completed operations too.
+        response_ns: latency_ns.unwrap_or(0.0) * completed * holes,
         lag_total_ns: lag_total_ns * holes,
     })
 }
@@ -94,4 +96,34 @@ fn weighted(bins: &[&Bin], of: fn(&Bin) -> Option<f64>) -> (f64, f64) {
         .iter()
         .filter_map(|bin| of(bin).map(|value| (value * bin.completed(), bin.completed())));
     known.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Timestamp;
+
+    #[test]
+    fn operations_of_a_bin_without_a_latency_took_the_mean_of_the_others() {
+        let bin = |second: f64, throughput, latency_ns| Bin {
+            window: Window::new(
+                Timestamp::from_seconds(second),
+                Timestamp::from_seconds(second + 1.0),
+            ),
+            throughput,
+            latency_ns,
+            stddev_ns: None,
+            lag_ns: None,
+            failed: None,
+            skipped: None,
+            retried: None,
+            stalled: false,
+        };
+        let bins = [bin(0.0, 30.0, None), bin(1.0, 10.0, Some(2e9))];
+        let all = Window::new(Timestamp::from_seconds(0.0), Timestamp::from_seconds(2.0));
+        let mean = mean(&bins, all).expect("it has bins");
+        assert_eq!(mean.latency_ns, Some(2e9));
+        // 40 operations of 2 s each.
+        assert!((mean.response_ns / 80e9 - 1.0).abs() < 1e-9, "{mean:?}");
+    }
 }

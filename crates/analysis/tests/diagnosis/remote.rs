@@ -1,10 +1,13 @@
 //! `net.remote`: the target waits for a peer that it asks itself.
 
 use expect_test::expect;
-use model::{Confidence, LedgerClass, Report, Role};
-use sensors::request::REQUESTS;
+use model::{
+    Confidence, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, LedgerClass, Report, Role,
+};
+use sensors::request::{PEER_CALLS, REQUESTS};
 
-use crate::drawing::{answers, drawn, headline, judged, listed, said, told, with};
+use crate::drawing::{Drawn, answers, drawn, headline, judged, listed, said, told, with};
+use crate::locks::SYNC;
 use crate::requests::add_requests;
 
 /// An event loop, each of whose requests takes 20 ms, of which a call to a peer on this machine takes 16.
@@ -285,4 +288,117 @@ fn answers_that_lie_while_a_quota_holds_the_target_back_are_no_time_of_the_peers
         62 % client and network (loadgen's 1 thread: on CPU for 10 % of its time)
     "#]]
     .assert_eq(&elsewhere(&report));
+}
+
+/// A server in front of the one that syncs, which was recorded as a dependency where `followed`: all of its requests,
+/// 40 a second of 180 ms, wait for one call of 160 ms.
+fn before_one_that_syncs(followed: bool) -> Drawn {
+    const FRONT: EntityId = EntityId(9_000);
+    const THREAD: EntityId = EntityId(9_001);
+    const CALLED: EntityId = EntityId(9_002);
+    let mut drawn = drawn(SYNC);
+    let role = match followed {
+        true => Role::Dependency,
+        false => Role::Background,
+    };
+    let is_server =
+        |it: &&EntityRecord| it.entity.kind == EntityKind::Process && it.role == Role::Target;
+    let server = drawn
+        .timeline
+        .entities
+        .iter()
+        .find(is_server)
+        .expect("it serves")
+        .id;
+    for record in drawn.timeline.entities.iter_mut() {
+        if record.role == Role::Target {
+            record.role = role;
+        }
+    }
+    let mut front = drawn.meta.targets[0].clone();
+    for target in &mut drawn.meta.targets {
+        if target.role == Role::Target {
+            target.role = role;
+            target.root = Some(server);
+        }
+    }
+    front.root = Some(FRONT);
+    front.name = "front".to_owned();
+    drawn.meta.targets.push(front);
+    add_requests(&mut drawn, &REQUESTS, Role::Target, |_| (4, 180_000));
+    add_requests(&mut drawn, &REQUESTS, Role::Dependency, |_| (4, 160_000));
+    let start = drawn.timeline.window.start;
+    let mut add = |id, kind, name, parent| {
+        let record = EntityRecord {
+            role: Role::Target,
+            parent,
+            ..EntityRecord::new(id, Entity::new(kind, name, format!("front/{name}")), start)
+        };
+        drawn.timeline.entities.apply(EntityEvent {
+            time: start,
+            record,
+        });
+    };
+    add(FRONT, EntityKind::Process, "front", None);
+    add(THREAD, EntityKind::Thread, "front", Some(FRONT));
+    add(CALLED, EntityKind::Connection, "c1", Some(FRONT));
+    for record in drawn.timeline.entities.iter_mut() {
+        if record.entity.kind == EntityKind::Connection && record.role == Role::Dependency {
+            record.parent = Some(server);
+        }
+    }
+    // Its thread does as much as that of the generator.
+    let is_generator = |it: &&EntityRecord| it.role == Role::Generator;
+    let busy = {
+        let entities = &drawn.timeline.entities;
+        let mut processes = entities.of_kind(EntityKind::Process);
+        let process = processes.find(is_generator).expect("it asks").id;
+        let mut threads = entities.of_kind(EntityKind::Thread);
+        let is_its = |it: &&EntityRecord| it.parent == Some(process);
+        threads.find(is_its).expect("it runs").id
+    };
+    let table = "thread";
+    let recorded = drawn.timeline.table(table).expect("threads were read");
+    let rows = (0..recorded.len()).map(|row| (recorded.key(row), recorded.row(row).collect()));
+    let rows: Vec<(_, Vec<i64>)> = rows.filter(|((_, id), _)| *id == busy).collect();
+    let columns = recorded.table.clone();
+    for ((time, _), row) in rows {
+        drawn.timeline.table_mut(&columns).push(time, THREAD, &row);
+    }
+    let place = |column: &str| PEER_CALLS.position(column).expect("it is a column");
+    let calls = drawn.timeline.table_mut(&PEER_CALLS);
+    let window = drawn.meta.window;
+    let seconds = window.len_ns() / 1_000_000_000;
+    for second in 0..=seconds {
+        let mut row = vec![0; PEER_CALLS.columns.len()];
+        row[place("requests")] = 40 * second;
+        row[place("timed")] = 40 * second;
+        row[place("timed_ns")] = 40 * second * 160_000_000;
+        row[place("long")] = 40 * second;
+        row[place("long_ns")] = 40 * second * 160_000_000;
+        row[place("process")] = i64::from(server.0);
+        calls.push(start + second * 1_000_000_000, CALLED, &row);
+    }
+    drawn
+}
+
+#[test]
+fn a_peer_that_was_recorded_too_is_judged_itself() {
+    let report = before_one_that_syncs(true).diagnose();
+    expect![""].assert_eq(&told(&report));
+    let found = headline(&report).at_peer.as_ref().expect("it was recorded");
+    assert_eq!((&*found.cause, &*found.entity.name), ("io.sync", "server"));
+    // Who waits for it waits for its disk.
+    expect![""].assert_eq(&ruled_out(&report, "disk"));
+    let alone = before_one_that_syncs(false).diagnose();
+    expect![""].assert_eq(&told(&alone));
+    assert_eq!(headline(&alone).at_peer, None);
+    expect![""].assert_eq(&ruled_out(&alone, "disk"));
+}
+
+/// What is ruled out under that name, or nothing.
+fn ruled_out(report: &Report, what: &str) -> String {
+    let mut all = report.verdict.ruled_out.iter();
+    let found = all.find(|it| it.what == what);
+    found.map_or_else(String::new, |it| it.sentence.clone())
 }
