@@ -24,6 +24,10 @@ scripts/need.sh "the steal experiment" linux-perf ||
 scripts/rust.sh
 scripts/need.sh "the page's tests" nodejs npm chromium ||
     echo "No Node.js or Chromium: the page is not tested" >&2
+scripts/need.sh "the tests of load generators" golang-go python3-venv nginx-light redis-server && scripts/load-generators.sh ||
+    echo "No vegeta or Locust: these are tested on captured output only" >&2
+scripts/jmeter.sh >/dev/null ||
+    echo "No JMeter: it is tested on captured output only" >&2
 scripts/python.sh || echo "No Python with pyarrow: what export writes is not read back" >&2
 
 log=$(mktemp)

@@ -44,7 +44,8 @@ fn measured(of: Latency, latency: &Signal) -> Option<Measured> {
         }),
         Latency::Quantile(q) => {
             let mut quantiles = latency.quantiles.iter();
-            let quantile = quantiles.find(|it| (it.q - q).abs() < 1e-9)?;
+            // What is of the whole run says nothing of a part of it.
+            let quantile = quantiles.find(|it| (it.q - q).abs() < 1e-9 && !it.of_whole_run)?;
             Some(Measured {
                 value: quantile.value,
                 at_least: quantile.at_least || (q >= 1.0 && quantile.sampled.is_some()),
@@ -101,6 +102,7 @@ mod tests {
             value: 1e7,
             sampled,
             at_least: false,
+            of_whole_run: false,
         };
         let latency = Signal {
             name: "latency".to_owned(),

@@ -1,6 +1,6 @@
 //! Latencies of single operations that were taken at random from all, as pgbench logs them.
 
-use model::{MISSING, Timeline, Window};
+use model::{EntityId, MISSING, Timeline, Window};
 
 /// Single operations that were taken at random, in the order of time.
 pub(crate) struct Samples {
@@ -10,6 +10,16 @@ pub(crate) struct Samples {
 impl Samples {
     /// All of a recording; empty without any.
     pub(crate) fn of(timeline: &Timeline) -> Self {
+        Self::chosen(timeline, |_| true)
+    }
+
+    /// Those of one label.
+    pub(crate) fn of_label(timeline: &Timeline, label: EntityId) -> Self {
+        Self::chosen(timeline, |entity| entity == label)
+    }
+
+    fn chosen(timeline: &Timeline, is_wanted: impl Fn(EntityId) -> bool) -> Self {
+        let is_wanted = &is_wanted;
         let table = timeline.table("latency_sample");
         let mut all: Vec<(i64, i64)> = table
             .and_then(|table| Some((table, table.table.position("latency_ns")?)))
@@ -17,8 +27,9 @@ impl Samples {
             .flat_map(|(table, column)| {
                 (0..table.len()).filter_map(move |row| {
                     let value = table.row(row).nth(column)?;
-                    let known = value != MISSING && value >= 0;
-                    known.then(|| (table.key(row).0.as_ns(), value))
+                    let (time, entity) = table.key(row);
+                    let known = value != MISSING && value >= 0 && is_wanted(entity);
+                    known.then(|| (time.as_ns(), value))
                 })
             })
             .collect();

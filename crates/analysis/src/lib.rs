@@ -28,6 +28,7 @@ mod in_line;
 mod inherited;
 mod io;
 mod kernel_waits;
+mod labels;
 mod latency_sample;
 mod ledger;
 mod machine;
@@ -137,6 +138,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         subjects: facts.subjects(),
         threads: steal::of_threads(&scene),
         signals: workload_metrics::report(timeline, bins, meta, window),
+        labels: labels::report(timeline, meta, window),
         by_second: None,
         think_time: facts.think.map(Think::report),
         goals: facts.goals.clone(),

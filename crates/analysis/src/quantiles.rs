@@ -19,6 +19,7 @@ pub(crate) fn of(timeline: &Timeline, window: Window) -> Vec<Quantile> {
         value: value as f64,
         sampled: Some(sample.len() as u64),
         at_least: false,
+        of_whole_run: false,
     };
     let count = sample.len() as f64;
     let known = WANTED.into_iter().filter(|q| is_supported(count, *q));

@@ -395,6 +395,7 @@ pub(crate) fn quantiles(timeline: &Timeline, end: End, window: Window) -> Vec<Qu
             sampled,
             // From the bucket on in which they are, a quarter of an octave.
             at_least: age_ns.is_some_and(|age_ns| value > 0.75 * age_ns),
+            of_whole_run: false,
         })
     };
     let mut quantiles: Vec<Quantile> = known.filter_map(&quantile).collect();

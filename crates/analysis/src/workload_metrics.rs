@@ -4,7 +4,7 @@ pub(crate) mod bin;
 
 use crate::request_times::End;
 use crate::stats::{Group, pooled_deviation};
-use crate::{quantiles, request_times};
+use crate::{labels, quantiles, request_times};
 use model::{MISSING, Meta, Provenance, Quantile, Signal, Timeline, Timestamp, Window};
 
 pub use bin::Mean;
@@ -72,8 +72,10 @@ fn reports_intervals(timeline: &Timeline) -> bool {
 }
 
 fn says_latency(timeline: &Timeline) -> bool {
-    let table = timeline.table("signal");
-    table.is_some_and(|table| {
+    let mut tables = ["signal", "signal_by_label"]
+        .into_iter()
+        .filter_map(|name| timeline.table(name));
+    tables.any(|table| {
         let column = table.table.position("latency_mean_ns");
         column.is_some_and(|column| {
             (0..table.len()).any(|row| table.row(row).nth(column).is_some_and(|it| it != MISSING))
@@ -139,6 +141,7 @@ fn workload_bins(timeline: &Timeline) -> Vec<Bin> {
         })
         .collect();
     bins.sort_by_key(|bin| bin.window.end);
+    labels::fill_latency(&mut bins, timeline);
     bins
 }
 
@@ -163,7 +166,9 @@ pub(crate) fn report(
         // A window between bins has no signal; the whole run's would be another's.
         return if bins.is_empty() {
             let alone = without_throughput(timeline, provenance, window);
-            alone.map_or_else(|| from_summary(meta), |latency| vec![latency])
+            let mut signals = alone.map_or_else(|| from_summary(meta), |latency| vec![latency]);
+            with_printed_quantiles(&mut signals, meta);
+            signals
         } else {
             Vec::new()
         };
@@ -186,6 +191,7 @@ pub(crate) fn report(
         mean.lag_ns
             .map(|lag_ns| signal("lag", "ns", lag_ns, provenance)),
     );
+    with_printed_quantiles(&mut signals, meta);
     signals.extend(counts(bins, window));
     let empty = inside(bins, window).filter(|bin| bin.stalled).count();
     for signal in &mut signals {
@@ -209,10 +215,27 @@ fn signal(name: &str, unit: &str, mean: impl Into<Option<f64>>, provenance: Prov
 fn latency_quantiles(timeline: &Timeline, source: Source, window: Window) -> Vec<Quantile> {
     match source {
         Source::Kernel(end) => request_times::quantiles(timeline, end, window),
-        // Of operations nothing is known but the mean.
-        Source::Latency(_) => Vec::new(),
-        Source::Workload => quantiles::of(timeline, window),
+        Source::Latency(_) | Source::Workload => quantiles::of(timeline, window),
     }
+}
+
+/// Where no single operations are known, the quantiles that the tool printed of its whole run.
+fn with_printed_quantiles(signals: &mut [Signal], meta: &Meta) {
+    let latency = signals.iter_mut().find(|it| it.name == "latency");
+    let latency = latency.filter(|it| it.mean.is_some() && it.quantiles.is_empty());
+    let outcome = meta.workload.as_ref().and_then(|it| it.outcome.as_ref());
+    let summary = outcome.and_then(|it| it.summary.as_ref());
+    let (Some(latency), Some(summary)) = (latency, summary) else {
+        return;
+    };
+    let printed = summary.latency_quantiles.iter().map(|it| Quantile {
+        q: it.q,
+        value: it.latency_ns as f64,
+        sampled: None,
+        at_least: false,
+        of_whole_run: true,
+    });
+    latency.quantiles = printed.collect();
 }
 
 /// What did not go well, per second; only what the workload says.

@@ -15,6 +15,7 @@ mod entity;
 mod formula;
 mod gap;
 mod goal;
+mod label_report;
 mod monotone;
 mod name;
 mod narrow;
@@ -45,6 +46,7 @@ pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityReco
 pub use formula::{Amount, Formula, Reading, Whose};
 pub use gap::{Gap, GapReason};
 pub use goal::{Goal, GoalReport, Latency};
+pub use label_report::LabelReport;
 pub use monotone::{Monotone, Rollback};
 pub use name::{bytes_of, name_of};
 pub use page::{
@@ -57,9 +59,9 @@ pub use report::{
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
-    Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Identity, Load,
-    MachineUnit, Meta, Outcome, Plan, Provenance, ReadEvery, ScriptSummary, Summary, Target,
-    UnitKind, WorkloadRun,
+    Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Identity,
+    LatencyQuantile, Load, MachineUnit, Meta, Outcome, Plan, Provenance, ReadEvery, ScriptSummary,
+    Summary, Target, UnitKind, WorkloadRun,
 };
 pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};

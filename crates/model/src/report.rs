@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, AccountPart, ThinkTime, ThreadTimes, ThreadsAccount};
+use crate::label_report::LabelReport;
 use crate::{
     BySecond, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Provenance, Role,
     UnitKind, Window, WorkloadRun,
@@ -48,6 +49,9 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// The workload's own view.
     pub signals: Vec<Signal>,
+    /// The operations of each label over the window, where the workload tells several apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<LabelReport>,
     /// The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_second: Option<BySecond>,
@@ -434,6 +438,10 @@ pub struct Quantile {
     /// Whether the true value is this or more: requests that had no reply yet count as if it had come at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
+    /// Whether the load generator printed it at its end: it is of its whole run, warm-up included, and not of the
+    /// window alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_whole_run: bool,
 }
 
 /// The resources of pressure-stall information.

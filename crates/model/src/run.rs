@@ -365,6 +365,9 @@ pub struct Summary {
     pub latency_mean_ns: Option<i64>,
     /// Standard deviation of latency, ns.
     pub latency_stddev_ns: Option<i64>,
+    /// Quantiles of latency as the tool printed them, lowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_quantiles: Vec<LatencyQuantile>,
     /// Whether the mean was computed from clients / tps and not measured.
     pub latency_derived: bool,
     /// Mean lag behind the schedule, ns.
@@ -396,6 +399,18 @@ pub struct ScriptSummary {
     pub latency_mean_ns: Option<i64>,
     /// Standard deviation of latency, ns.
     pub latency_stddev_ns: Option<i64>,
+    /// Quantiles of latency, lowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_quantiles: Vec<LatencyQuantile>,
+}
+
+/// A quantile of latency in a load generator's closing report: of its whole run, and as exact as the tool is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct LatencyQuantile {
+    /// 0 to 1; 1 is the highest.
+    pub q: f64,
+    /// Latency, ns.
+    pub latency_ns: i64,
 }
 
 /// What a recording cost and how well the sampler kept its times.

@@ -137,7 +137,7 @@ fn read_file(
 }
 
 /// A wall-clock time on the recording's clock.
-fn boottime(identity: &Identity, unix_ns: i64) -> Option<Timestamp> {
+pub(super) fn boottime(identity: &Identity, unix_ns: i64) -> Option<Timestamp> {
     let since = unix_ns.checked_sub(identity.anchor_realtime_ns)?;
     let at = identity.anchor_boottime.as_ns().checked_add(since)?;
     Some(Timestamp::from_ns(at))

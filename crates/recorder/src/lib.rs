@@ -13,6 +13,7 @@ mod description;
 mod error;
 mod event;
 mod gaps;
+mod labels;
 mod latency_log;
 mod observer;
 mod participants;

@@ -67,8 +67,10 @@ impl Privacy {
         }) = &mut outcome.summary
         {
             let texts = version.iter_mut().chain(transaction_type);
-            let texts = texts.chain(scripts.iter_mut().map(|script| &mut script.name));
             texts.for_each(|text| *text = self.0.hide(text));
+            for script in scripts {
+                script.name = self.text(&script.name);
+            }
         }
     }
 
@@ -80,6 +82,10 @@ impl Privacy {
                 // Labels may hold whatever the program was told.
                 entity.name = self.0.hide(&entity.name);
                 entity.path = self.0.hide(&entity.path);
+            }
+            if entity.kind == EntityKind::Workload && event.record.parent.is_some() {
+                // A label may be a URL, with what stands in it.
+                entity.name = self.text(&entity.name);
             }
             if is_title(entity.kind) {
                 entity.name = self.title(&entity.name);

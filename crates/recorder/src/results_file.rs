@@ -6,29 +6,31 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use model::{Meta, Sentence, sentence};
-use workloads::{Ending, ResultsFile, ResultsReader};
+use workloads::{Ending, Operations, ResultsFile, ResultsReader};
 
 /// What is behind this many bytes is not read: some ten million samples.
 const MOST_BYTES: u64 = 2 << 30;
 /// A longer line is none of such a file.
 const LONGEST_LINE: u64 = 64 * 1024;
 
-/// Adds what the file says to the ending.
-pub(super) fn read(file: &ResultsFile, meta: &Meta, ending: &mut Ending) {
+/// Adds what the file says to the ending, and returns when its operations were.
+pub(super) fn read(file: &ResultsFile, meta: &Meta, ending: &mut Ending) -> Operations {
     let mut reader = (file.read)(begun_unix_ns(meta));
-    let remark = match feed(&file.path, reader.as_mut()) {
+    let (operations, remark) = match feed(&file.path, reader.as_mut()) {
         Ok(is_whole) => {
             let cut =
                 || Sentence::from("the file of results is longer than 2 GiB: the rest is left out");
-            let remark = reader.finish(&mut ending.summary);
-            remark.or_else(|| (!is_whole).then(cut))
+            let (operations, remark) = reader.finish(&mut ending.summary);
+            (operations, remark.or_else(|| (!is_whole).then(cut)))
         }
-        Err(error) => Some(sentence!(
-            "the file of results cannot be read: {}",
-            error.to_string()
-        )),
+        Err(error) => {
+            let why = error.to_string();
+            let remark = sentence!("the file of results cannot be read: {}", why);
+            (Operations::default(), Some(remark))
+        }
     };
     ending.remarks.extend(remark);
+    operations
 }
 
 /// When the workload was started, ns since 1970.
@@ -73,8 +75,11 @@ mod tests {
             self.0.push(String::from_utf8_lossy(line).into_owned());
         }
 
-        fn finish(self: Box<Self>, _: &mut Option<model::Summary>) -> Option<Sentence> {
-            None
+        fn finish(
+            self: Box<Self>,
+            _: &mut Option<model::Summary>,
+        ) -> (Operations, Option<Sentence>) {
+            <_>::default()
         }
     }
 

@@ -179,7 +179,8 @@ impl Running<'_> {
             ending.remarks.extend(sample.remark);
         }
         if let Some(file) = results {
-            results_file::read(&file, &session.meta, &mut ending);
+            let operations = results_file::read(&file, &session.meta, &mut ending);
+            session.operations(&operations, ended);
         }
         let is_server_missing = participants.explain_absence(session, exit, &ending, lasted);
         if let Some(workload) = &mut session.meta.workload {

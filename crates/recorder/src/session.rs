@@ -1,5 +1,7 @@
 //! A recording in progress: what the sampler finds goes to disk, and who is measured is kept track of.
 
+mod operations;
+
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use recording::FolderHandle;
 use rustix::process::Rlimit;
 use sources::{AppSource, MOST_SERIES};
 use targets::Part;
-use workloads::{Bin, LATENCY_SAMPLE, SIGNAL};
+use workloads::{Bin, LATENCY_SAMPLE, MOST_LABELS, SIGNAL, SIGNAL_BY_LABEL};
 
 use super::applications::{Application, Message, News, Owners};
 use super::bounded_sender::{BoundedSender, Load};
@@ -24,6 +26,7 @@ use super::description::description;
 use super::error::Result;
 use super::event::Event;
 use super::gaps::keep;
+use super::labels::Labelled;
 use super::observer::{Observer, Progress};
 use super::plan::{Plan, PlannedTarget};
 use super::storage::{Change, Storage};
@@ -56,6 +59,10 @@ pub(super) struct Session {
     applications: Vec<Application>,
     /// Targets that the sampler was reported, in the order of its answers.
     unanswered: VecDeque<Option<usize>>,
+    /// What the workload says of its labels.
+    labelled: Labelled,
+    /// Whether it said of an interval what all its operations did.
+    has_bins: bool,
     /// Machine pressure at the last reading: (time, cpu some), ns.
     last_pressure: Option<(i64, i64)>,
 }
@@ -90,6 +97,8 @@ impl Session {
             root: plan.environment.root.clone(),
             applications,
             unanswered: VecDeque::new(),
+            labelled: Labelled::new(first_label(plan)),
+            has_bins: false,
             last_pressure: None,
         })
     }
@@ -262,10 +271,27 @@ impl Session {
         }
         let mut rows = Rows::with_capacity(SIGNAL.columns.len(), bins.len());
         for bin in bins {
-            rows.push(bin.end, Sampler::WORKLOAD, &bin.values());
-            self.observer.progress(Progress::Bin(bin));
+            if bin.label.is_some() {
+                self.labelled.take(bin);
+            } else {
+                rows.push(bin.end, Sampler::WORKLOAD, &bin.values());
+                self.observer.progress(Progress::Bin(bin));
+            }
         }
+        self.has_bins |= !rows.is_empty();
         self.rows(&SIGNAL, &rows);
+        self.write_labelled();
+    }
+
+    fn write_labelled(&mut self) {
+        let news = self.labelled.news();
+        if !news.entities.is_empty() {
+            let kept = self.storage.entities(news.entities);
+            self.note(kept);
+        }
+        if !news.rows.is_empty() {
+            self.rows(&SIGNAL_BY_LABEL, &news.rows);
+        }
     }
 
     /// Takes a message of the thread that asks the application of this number.
@@ -410,7 +436,8 @@ fn start_sampler(
         traces_all: plan.trace_all,
         workload: workload
             .map(|workload| Entity::new(EntityKind::Workload, &workload.name, "workload")),
-        reserved: plan.applications.iter().map(series).sum(),
+        reserved: plan.applications.iter().map(series).sum::<u32>()
+            + workload.map_or(0, |_| MOST_LABELS as u32 + 1),
     };
     let events = events.clone();
     let mut sender =
@@ -418,6 +445,12 @@ fn start_sampler(
     Sampler::start(&settings, &plan.environment, move |event| {
         sender.put(event, kernel::boottime());
     })
+}
+
+/// The first entity number of a label: behind those of the applications' series.
+fn first_label(plan: &Plan) -> EntityId {
+    let series: u32 = plan.applications.iter().map(series).sum();
+    EntityId(Sampler::RESERVED.0 + series)
 }
 
 /// Entity numbers that the series of an application may take.

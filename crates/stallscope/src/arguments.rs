@@ -60,8 +60,9 @@ Examples:
 
 Without --target Stallscope finds the server by following the workload's connections.
 
-Load generators that --workload takes: pgbench, ysql_bench, wrk, hey, ab, jmeter, k6, sysbench,
-redis-benchmark, valkey-benchmark, siege, mysqlslap, ycsb, fio, 'pgbench -i', 'ysql_bench -i'.
+Load generators that --workload takes: pgbench, ysql_bench, wrk, hey, ab, oha, vegeta, locust,
+jmeter, k6, sysbench, redis-benchmark, valkey-benchmark, siege, mysqlslap, ycsb, fio,
+'pgbench -i', 'ysql_bench -i'.
 
 Exit status: the workload's own where it is not 0 (128 + the signal that killed it); 1 when a
 --fail-if condition holds; 125 when Stallscope failed; 126 and 127 when the workload could not be

@@ -59,6 +59,13 @@ fn read(report: &mut Report, stream: Stream, line: &str) {
         failures(report, line);
         return;
     }
+    if let Some((rank, time)) = line.split_once("%  ") {
+        // `  99%    207`, and `(longest request)` behind the last; below 0.5 ms it is printed as 0.
+        let time = time.split_whitespace().next().and_then(ms);
+        let rank = number(rank).map_or(-1.0, |it| it / 100.0);
+        report.quantile(rank, time.filter(|time| *time > 0));
+        return;
+    }
     let Some((name, value)) = line.split_once(':') else {
         return;
     };

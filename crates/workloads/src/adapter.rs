@@ -1,12 +1,10 @@
-//! What an adapter is, and what it gives: the prepared command, and bins of the workload's signal.
+//! What an adapter is, and what it gives: the prepared command, and who reads its output.
 
 use std::ffi::OsString;
 
+use crate::bin::Bin;
 use crate::{LogOffer, ResultsFile};
-use model::{
-    Column, Complaint, EntityKind, ExitKind, Load, MISSING, Provenance, Sentence, Summary, Table,
-    Timestamp, Unit,
-};
+use model::{Complaint, ExitKind, Load, Provenance, Sentence, Summary, Timestamp};
 
 /// Understands one load generator.
 pub trait Adapter: Sync {
@@ -134,6 +132,10 @@ pub trait Reader: Send {
         self.line(stream, line, arrived, bins)
     }
 
+    /// Takes what stood in a line until a CR came, as tools draw their progress over and over: the line goes on, or ends
+    /// there. Adds bins as `line` does; what is drawn always reaches the user.
+    fn drawn(&mut self, _: Stream, _: &[u8], _: Timestamp, _: &mut Vec<Bin>) {}
+
     /// Whether a line that begins with `start` may turn out to be one of ours: it is then held back
     /// until it is whole. Any other text passes at once, prompts without a line end included.
     fn may_hide(&self, stream: Stream, start: &[u8]) -> bool;
@@ -170,130 +172,3 @@ pub struct Ending {
     /// What its output complained of, by kind; the listener fills it in.
     pub complaints: Vec<Complaint>,
 }
-
-/// One interval of the workload's own signal.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Bin {
-    /// End of the interval.
-    pub end: Timestamp,
-    /// Length of the interval, ns.
-    pub interval_ns: i64,
-    /// Operations completed per second, in thousandths.
-    pub throughput_milli: i64,
-    /// Mean latency, ns; `MISSING` when nothing was completed.
-    pub latency_mean_ns: i64,
-    /// Its standard deviation, ns; `MISSING` as above.
-    pub latency_stddev_ns: i64,
-    /// Mean lag behind the schedule, ns; `MISSING` without a rate.
-    pub lag_mean_ns: i64,
-    /// Operations failed; `MISSING` where the tool does not say.
-    pub failed: i64,
-    /// Operations skipped; `MISSING` where the tool does not say.
-    pub skipped: i64,
-    /// Operations retried; `MISSING` where the tool does not say.
-    pub retried: i64,
-    /// Retries; `MISSING` where the tool does not say.
-    pub retries: i64,
-}
-
-impl Bin {
-    /// An interval of which nothing was said.
-    pub(crate) const fn silent(end: Timestamp, interval_ns: i64) -> Self {
-        Self {
-            end,
-            interval_ns,
-            throughput_milli: MISSING,
-            latency_mean_ns: MISSING,
-            latency_stddev_ns: MISSING,
-            lag_mean_ns: MISSING,
-            failed: MISSING,
-            skipped: MISSING,
-            retried: MISSING,
-            retries: MISSING,
-        }
-    }
-
-    /// The values of a row of `SIGNAL`.
-    pub fn values(&self) -> [i64; 9] {
-        [
-            self.interval_ns,
-            self.throughput_milli,
-            self.latency_mean_ns,
-            self.latency_stddev_ns,
-            self.lag_mean_ns,
-            self.failed,
-            self.skipped,
-            self.retried,
-            self.retries,
-        ]
-    }
-
-    /// Operations completed in the interval, from rate and length.
-    pub fn completed(&self) -> f64 {
-        if self.throughput_milli == MISSING {
-            0.0
-        } else {
-            self.throughput_milli as f64 * self.interval_ns as f64 / 1e12
-        }
-    }
-}
-
-static SIGNAL_COLUMNS: &[Column] = &[
-    Column::gauge(
-        "interval_ns",
-        Unit::Nanoseconds,
-        "Length of the interval that ends at the row's time.",
-        "the tool",
-    ),
-    Column::gauge(
-        "throughput_milli",
-        Unit::MilliPerSecond,
-        "Operations completed per second.",
-        "the tool",
-    ),
-    Column::gauge(
-        "latency_mean_ns",
-        Unit::Nanoseconds,
-        "Mean latency of the operations completed; missing when there were none.",
-        "the tool",
-    ),
-    Column::gauge(
-        "latency_stddev_ns",
-        Unit::Nanoseconds,
-        "Standard deviation of their latency.",
-        "the tool",
-    ),
-    Column::gauge(
-        "lag_mean_ns",
-        Unit::Nanoseconds,
-        "Mean lag behind the tool's own schedule; part of the latency.",
-        "the tool",
-    ),
-    Column::gauge(
-        "failed",
-        Unit::Count,
-        "Operations that failed in the interval.",
-        "the tool",
-    ),
-    Column::gauge(
-        "skipped",
-        Unit::Count,
-        "Operations skipped because they were late.",
-        "the tool",
-    ),
-    Column::gauge(
-        "retried",
-        Unit::Count,
-        "Operations that were retried.",
-        "the tool",
-    ),
-    Column::gauge("retries", Unit::Count, "Retries.", "the tool"),
-];
-
-/// The workload's own view: one row per interval and series.
-pub static SIGNAL: Table = Table::new(
-    "signal",
-    EntityKind::Workload,
-    "The workload's own throughput, latency and errors.",
-    SIGNAL_COLUMNS,
-);

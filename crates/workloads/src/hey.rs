@@ -37,6 +37,7 @@ pub(crate) static HEY: Tool = Tool {
 
 const SUMMARY: u8 = 1;
 const STATUS: u8 = 2;
+const DISTRIBUTION: u8 = 5;
 const AFTER_STATUS: u8 = 3;
 const ERRORS: u8 = 4;
 
@@ -46,6 +47,7 @@ fn read(report: &mut Report, stream: Stream, line: &str) {
     }
     match line {
         "Summary:" => report.part = SUMMARY,
+        "Latency distribution:" if report.part == SUMMARY => report.part = DISTRIBUTION,
         "Status code distribution:" if report.part > 0 => report.part = STATUS,
         "Error distribution:" if report.part > 0 => report.part = ERRORS,
         // After the codes comes an empty line, and then the errors or another empty line.
@@ -58,6 +60,12 @@ fn read(report: &mut Report, stream: Stream, line: &str) {
     }
     match report.part {
         SUMMARY => summary(report, line),
+        DISTRIBUTION => {
+            if let Some((rank, time)) = line.split_once("% in ") {
+                let rank = number(rank).map_or(-1.0, |it| it / 100.0);
+                report.quantile(rank, duration(time).filter(|time| *time > 0));
+            }
+        }
         STATUS | ERRORS => distribution(report, line),
         _ => {}
     }

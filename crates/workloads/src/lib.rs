@@ -7,6 +7,7 @@
 
 mod ab;
 mod adapter;
+mod bin;
 mod clock;
 mod complaints;
 mod decimal;
@@ -14,12 +15,16 @@ mod fio;
 mod hey;
 mod jmeter;
 mod k6;
+mod labels;
 mod listener;
+mod locust;
 mod log;
 mod mysqlslap;
 mod namespace;
+mod oha;
 mod pattern;
 mod pgbench;
+mod pipe;
 mod quote;
 mod redact;
 mod redis_benchmark;
@@ -27,23 +32,29 @@ mod reports;
 mod results;
 mod siege;
 mod sysbench;
+mod vegeta;
 mod wrapper;
 mod wrk;
 mod ycsb;
 
-pub use adapter::{
-    Adapter, Adjust, Bin, Chosen, Ending, Prepared, Quantity, Reader, SIGNAL, Stream, Unknown,
-};
+pub use adapter::{Adapter, Adjust, Chosen, Ending, Prepared, Quantity, Reader, Stream, Unknown};
+pub use bin::{Bin, SIGNAL, SIGNAL_BY_LABEL};
+pub use labels::MOST_LABELS;
 pub use listener::Listener;
 pub use log::{LATENCY_SAMPLE, LatencyLog, LogOffer, Logged};
 pub use pattern::{Attached, Patterns, Rule};
 pub use redact::{Secrets, is_known_option, redact, redact_text};
-pub use results::{ResultsFile, ResultsReader};
+pub use results::{Operation, Operations, ResultsFile, ResultsReader};
 pub use wrapper::name_of;
 
 use std::ffi::OsString;
 
 use model::sentence;
+
+/// The tables that hold what workloads say.
+pub fn tables() -> [&'static model::Table; 3] {
+    [&SIGNAL, &SIGNAL_BY_LABEL, &LATENCY_SAMPLE]
+}
 
 /// Every adapter.
 pub fn all() -> &'static [&'static dyn Adapter] {
@@ -53,6 +64,9 @@ pub fn all() -> &'static [&'static dyn Adapter] {
         &wrk::WRK,
         &hey::HEY,
         &ab::AB,
+        &oha::OHA,
+        &vegeta::VEGETA,
+        &locust::LOCUST,
         &jmeter::JMETER,
         &k6::K6,
         &sysbench::SYSBENCH,
@@ -89,7 +103,7 @@ impl std::str::FromStr for Chosen {
 
 /// The preparation of `argv` by the adapter that knows its program, or `None` for a command that none knows. A load
 /// from another network namespace (`ip netns exec NAME COMMAND`), or that `timeout` and the like start, is prepared
-/// like any other; one that a shell starts (`sh -c COMMAND`) is understood, and run as typed.
+/// like any other; one that a shell starts (`sh -c COMMAND`, alone or in a pipe) is understood, and run as typed.
 pub fn prepare(argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
     let (prefix, command) = argv.split_at(wrapper::prefix_length(argv));
     if let Some(inner) = wrapper::in_shell(command) {

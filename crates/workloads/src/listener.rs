@@ -58,13 +58,16 @@ impl Listener {
             match piece.strip_suffix(b"\n") {
                 Some(text) => {
                     line.add(text, arrived, forward);
+                    line.show_drawn(&mut self.tap, stream, arrived);
                     let shown = line.show_to(&mut self.tap, stream, arrived, true);
                     line.end(shown, b"\n", forward);
                 }
                 None => {
                     line.add(piece, arrived, forward);
+                    line.show_drawn(&mut self.tap, stream, arrived);
                     if !self.tap.reader.may_hide(stream, &line.text) {
                         line.pass(forward);
+                        line.forget_drawn();
                     }
                 }
             }
@@ -115,6 +118,8 @@ struct OpenLine {
     text: Vec<u8>,
     /// How much of `text` the user has.
     passed: usize,
+    /// How much of `text` was shown as drawn.
+    drawn: usize,
     /// When the last byte of `text` came: its line end may come in a later read.
     arrived: Option<Timestamp>,
     /// Longer than `LONGEST_LINE`: the rest of it passes.
@@ -130,7 +135,7 @@ impl OpenLine {
         if !self.too_long && self.text.len() + text.len() > LONGEST_LINE {
             self.pass(forward);
             self.text.clear();
-            self.passed = 0;
+            (self.passed, self.drawn) = (0, 0);
             self.too_long = true;
         }
         if self.too_long {
@@ -138,6 +143,29 @@ impl OpenLine {
         } else {
             self.text.extend_from_slice(text);
             self.arrived = Some(arrived);
+        }
+    }
+
+    /// Shows what was drawn since the last time, each time that it was.
+    fn show_drawn(&mut self, tap: &mut OutputTap, stream: Stream, now: Timestamp) {
+        let fresh = &self.text[self.drawn..];
+        let Some(end) = fresh.iter().rposition(|byte| *byte == b'\r') else {
+            return;
+        };
+        for text in fresh[..end].split(|byte| *byte == b'\r') {
+            if !text.is_empty() {
+                tap.reader.drawn(stream, text, now, &mut tap.bins);
+            }
+        }
+        self.drawn += end + 1;
+    }
+
+    /// A line may be drawn over for hours: what the user has of it is forgotten where it would make the line too long.
+    fn forget_drawn(&mut self) {
+        if self.text.len() > LONGEST_LINE / 2 && self.drawn > 0 {
+            self.text.drain(..self.drawn);
+            self.passed -= self.drawn;
+            self.drawn = 0;
         }
     }
 
@@ -170,7 +198,7 @@ impl OpenLine {
             forward.extend_from_slice(line_end);
         }
         self.text.clear();
-        self.passed = 0;
+        (self.passed, self.drawn) = (0, 0);
         self.arrived = None;
         self.too_long = false;
     }
@@ -278,6 +306,57 @@ mod tests {
         assert_eq!(hear(&mut listener, "\n#x\ny\n", 4), "\ny\n");
         assert!(listener.stderr.text.is_empty());
         assert_eq!(lines.lock().unwrap().len(), 2);
+    }
+
+    /// Keeps what was drawn, and when.
+    #[derive(Default)]
+    struct Drawn(Lines);
+
+    impl Reader for Drawn {
+        fn line(&mut self, _: Stream, _: &[u8], _: Timestamp, _: &mut Vec<Bin>) -> bool {
+            true
+        }
+
+        fn drawn(&mut self, stream: Stream, text: &[u8], at: Timestamp, _: &mut Vec<Bin>) {
+            let drawn = (stream, text.to_vec(), at.as_ns());
+            self.0.lock().unwrap().push(drawn);
+        }
+
+        fn may_hide(&self, _: Stream, _: &[u8]) -> bool {
+            false
+        }
+
+        fn finish(self: Box<Self>, _: ExitKind, _: Timestamp) -> Ending {
+            Ending::default()
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_over_and_over_is_shown_each_time_and_not_kept() {
+        let lines = Lines::default();
+        let mut listener = Listener::new(Box::new(Drawn(lines.clone())));
+        for (at, text) in [" 10 %\r 2", "0 %\r", " 30 %\r\r 40 %\rdone\n", "a\r"]
+            .iter()
+            .enumerate()
+        {
+            assert_eq!(hear(&mut listener, text, at as i64), *text);
+        }
+        let seen: Vec<_> = lines.lock().unwrap().drain(..).collect();
+        let expected = [
+            (" 10 %", 0),
+            (" 20 %", 1),
+            (" 30 %", 2),
+            (" 40 %", 2),
+            ("a", 3),
+        ];
+        let expected = expected.map(|(text, at)| (Stream::Stderr, text.as_bytes().to_vec(), at));
+        assert_eq!(seen, expected);
+        let drawing = "x".repeat(99) + "\r";
+        for at in 0..3000 {
+            assert_eq!(hear(&mut listener, &drawing, at), drawing);
+            assert!(listener.stderr.text.len() <= LONGEST_LINE / 2);
+        }
+        assert_eq!(lines.lock().unwrap().len(), 3000);
     }
 
     /// Says that everything may be hidden and hides nothing: the most that can be held back.

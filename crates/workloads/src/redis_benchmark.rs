@@ -2,13 +2,15 @@
 //! redis-benchmark 7.0; valkey-benchmark is read as it, no run was captured.
 //!
 //! Each test (SET, GET) runs by itself, after the one before. What stands for all of them is only said in the long form,
-//! from the counts and times of each. While it runs it draws in one line, which ends with the test. It waits for a
-//! server for ever, and its output has no end of its own: only with success is it whole. It counts no errors.
+//! from the counts and times of each. While it runs it draws rate and mean over and over in one line, which ends with the
+//! test: four times a second, which are put together. It waits for a server for ever, and its output has no end of its own: only with success is it whole. It counts no errors.
 
-use crate::Stream;
 use crate::decimal::ms;
 use crate::reports::measure::{count, number, seconds};
-use crate::reports::{Holds, Means, PLAIN, Report, Style, Tool, closed_loop, opt};
+use crate::reports::{
+    Holds, Means, PLAIN, Report, Speaks, Style, Tool, add_quantile, closed_loop, opt,
+};
+use crate::{Quantity, Stream};
 
 /// Redis's.
 pub(crate) static REDIS_BENCHMARK: Tool = Tool {
@@ -47,10 +49,17 @@ const BENCHMARK: Tool = Tool {
     ],
     runs_bare: true,
     load: || closed_loop(Some(50), "-c"),
+    // With --csv it draws nothing.
+    speaks: Speaks::Unless(|word| word == "--csv"),
+    gives: &[Quantity::Throughput, Quantity::Latency],
     holds: Holds::WithSuccess,
     read,
+    drawn,
     ..PLAIN
 };
+
+/// The ranks of the times that it prints of a test, the highest last.
+const RANKS: [f64; 4] = [0.5, 0.95, 0.99, 1.0];
 
 /// Between tests.
 const BETWEEN: u8 = 0;
@@ -82,6 +91,28 @@ fn read(report: &mut Report, stream: Stream, line: &str) {
     }
 }
 
+/// Intervals are drawn every 250 ms; so long is one of ours, ns.
+const LEAST_NS: i64 = 950_000_000;
+
+/// `SET: rps=46838.4 (overall: 45120.1) avg_msec=0.870 (overall: 0.911)`: of the time since it was drawn before, and of
+/// the whole test. The first of a test is drawn as it begins.
+fn drawn(report: &mut Report, text: &str) {
+    let Some((name, said)) = text.trim_end().split_once(": rps=") else {
+        return;
+    };
+    let Some((rate, said)) = said.split_once(" (overall: ") else {
+        return;
+    };
+    let mean = said
+        .split_once(") avg_msec=")
+        .and_then(|(_, it)| it.split_once(" (overall: "));
+    let Some(((mean, _), rate)) = mean.filter(|(_, it)| it.ends_with(')')).zip(number(rate)) else {
+        return;
+    };
+    let mean_ns = ms(mean).filter(|mean| *mean > 0);
+    report.live.drawn_rate(name, rate, mean_ns, LEAST_NS);
+}
+
 /// `====== SET ======`
 fn heading(line: &str) -> Option<&str> {
     let name = line.strip_prefix("====== ")?.strip_suffix(" ======")?;
@@ -110,11 +141,19 @@ fn long(report: &mut Report, line: &str) {
         report.part = COLUMNS;
     } else if report.part == COLUMNS {
         let values: Option<Vec<i64>> = text.split_whitespace().map(ms).collect();
-        let Some([mean, _, _, _, _, _]) = values.as_deref() else {
+        let Some([mean, _, quantiles @ ..]) = values.as_deref() else {
+            return;
+        };
+        let Ok(quantiles): Result<[i64; 4], _> = quantiles.try_into() else {
             return;
         };
         let name = report.reporter.clone().unwrap_or_default();
-        report.kind(&name).latency_mean_ns = Some(*mean);
+        let kind = report.kind(&name);
+        kind.latency_mean_ns = Some(*mean);
+        kind.latency_quantiles.clear();
+        for (q, time) in RANKS.into_iter().zip(quantiles) {
+            add_quantile(&mut kind.latency_quantiles, q, Some(time));
+        }
         (report.part, report.is_whole) = (BETWEEN, true);
         all(report);
     }
@@ -130,7 +169,12 @@ fn short(report: &mut Report, line: &str) {
     };
     if rest.is_empty() || (rest.starts_with(", p50=") && rest.ends_with(" msec")) {
         let rate = number(rate);
-        report.kind(name.trim()).throughput = rate;
+        let median = rest
+            .strip_prefix(", p50=")
+            .and_then(|it| it.strip_suffix(" msec"));
+        let kind = report.kind(name.trim());
+        kind.throughput = rate;
+        add_quantile(&mut kind.latency_quantiles, 0.5, median.and_then(ms));
         report.is_whole = rate.is_some();
         all(report);
     }
@@ -141,7 +185,7 @@ fn row(report: &mut Report, line: &str) {
     let cells = line.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
     let cells: Vec<&str> = cells.map_or_else(Vec::new, |it| it.split("\",\"").collect());
     // A name may hold the separator: the numbers are counted from the end.
-    let [name @ .., rate, mean, _, _, _, _, _] = &cells[..] else {
+    let [name @ .., rate, mean, _, p50, p95, p99, most] = &cells[..] else {
         return;
     };
     let (rate, mean) = (number(rate), ms(mean));
@@ -150,6 +194,9 @@ fn row(report: &mut Report, line: &str) {
     }
     let kind = report.kind(&name.join("\",\""));
     (kind.throughput, kind.latency_mean_ns) = (rate, mean);
+    for (q, time) in RANKS.into_iter().zip([p50, p95, p99, most]) {
+        add_quantile(&mut kind.latency_quantiles, q, ms(time));
+    }
     report.is_whole = true;
     all(report);
 }
@@ -161,8 +208,11 @@ fn all(report: &mut Report) {
     if let [only] = &kinds[..] {
         summary.throughput = only.throughput;
         summary.latency_mean_ns = only.latency_mean_ns;
+        summary.latency_quantiles = only.latency_quantiles.clone();
         return;
     }
+    // What several tests took together does not follow from what each took.
+    summary.latency_quantiles.clear();
     let took = summary.duration_s.filter(|took| *took > 0.0);
     summary.throughput = summary
         .completed

@@ -15,8 +15,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use model::{
-    EntityKind, ExitKind, Load, Part, Provenance, ScriptSummary, Sentence, Summary, Timestamp,
-    sentence,
+    EntityKind, ExitKind, LatencyQuantile, Load, Part, Provenance, ScriptSummary, Sentence,
+    Summary, Timestamp, sentence,
 };
 
 pub(crate) use arguments::{Arguments, Means, Opt, Style, opt};
@@ -31,6 +31,8 @@ use crate::{
 const PER_SECOND: &str = "per second";
 /// More kinds of operations than any tool has are not told apart.
 const MOST_KINDS: usize = 256;
+/// More quantiles than any tool prints are not kept.
+const MOST_QUANTILES: usize = 32;
 /// A line longer than this is none that an option of ours asked for.
 const LONGEST_HIDDEN: usize = 512;
 
@@ -66,6 +68,8 @@ pub(crate) struct Tool {
     pub(crate) results: Option<Results>,
     /// Takes a whole line of its output.
     pub(crate) read: fn(&mut Report, Stream, &str),
+    /// Takes what it draws over in one line of standard output while it runs.
+    pub(crate) drawn: fn(&mut Report, &str),
 }
 
 /// An option that is added to a command.
@@ -96,6 +100,8 @@ pub(crate) enum Speaks {
     Always,
     /// Where a word of the command asks for it, or an option was added.
     IfAsked(fn(&str) -> bool),
+    /// But where a word of the command asks for another form.
+    Unless(fn(&str) -> bool),
 }
 
 /// When numbers of a report hold.
@@ -126,6 +132,7 @@ pub(crate) const PLAIN: Tool = Tool {
     holds: Holds::AtOnce,
     results: None,
     read: |_, _, _| {},
+    drawn: |_, _| {},
 };
 
 /// What a tool's report has said so far.
@@ -143,6 +150,12 @@ pub(crate) struct Report {
     pub(crate) ordinal: u32,
     /// What a later line adds to.
     pub(crate) sum: f64,
+    /// The names of a table's columns.
+    pub(crate) columns: Vec<String>,
+    /// A document of several lines, as far as it came.
+    text: String,
+    /// Whether the document's last line came.
+    is_closed: bool,
     /// The bins.
     pub(crate) live: Live,
 }
@@ -171,6 +184,43 @@ impl Report {
         self.summary.completed = completed.and_then(|(all, failed)| all.checked_sub(failed));
     }
 
+    /// Adds a quantile of latency, as it was printed; `None` is one that is not understood. Where a rank comes again, as
+    /// in a report of each interval, the last one stands.
+    pub(crate) fn quantile(&mut self, q: f64, latency_ns: Option<i64>) {
+        add_quantile(&mut self.summary.latency_quantiles, q, latency_ns);
+    }
+
+    /// Whether a line is of a document that is laid out over many lines, between those that open and close it. It is kept up
+    /// to so many bytes; a longer one is none.
+    pub(crate) fn is_document(&mut self, line: &str, ends: [&str; 2], most: usize) -> bool {
+        let [open, close] = ends;
+        if self.text.is_empty() && line == open {
+            self.text = open.to_owned();
+            return true;
+        }
+        if self.text.is_empty() {
+            return false;
+        }
+        if self.text.len() + line.len() > most {
+            self.text.clear();
+            return true;
+        }
+        // Lines of others between are none of it.
+        if line
+            .trim_start()
+            .starts_with(|c: char| "\"{}[]-".contains(c) || c.is_ascii_digit())
+        {
+            self.text.push_str(line);
+        }
+        self.is_closed = line == close;
+        true
+    }
+
+    /// The document, once it is closed.
+    pub(crate) fn document(&mut self) -> Option<String> {
+        std::mem::take(&mut self.is_closed).then(|| std::mem::take(&mut self.text))
+    }
+
     /// The part of the report that is about one kind of operation, made where it is not there yet.
     pub(crate) fn kind(&mut self, name: &str) -> &mut ScriptSummary {
         let scripts = &mut self.summary.scripts;
@@ -186,6 +236,20 @@ impl Report {
             scripts.len() - 1
         });
         &mut scripts[at]
+    }
+}
+
+/// As `Report::quantile`, in the order of ranks.
+pub(crate) fn add_quantile(all: &mut Vec<LatencyQuantile>, q: f64, latency_ns: Option<i64>) {
+    let Some(latency_ns) = latency_ns.filter(|_| (0.0..=1.0).contains(&q)) else {
+        return;
+    };
+    let said = LatencyQuantile { q, latency_ns };
+    let at = all.partition_point(|it| it.q < q);
+    if let Some(before) = all.get_mut(at).filter(|it| it.q == q) {
+        *before = said;
+    } else if all.len() < MOST_QUANTILES {
+        all.insert(at, said);
     }
 }
 
@@ -242,6 +306,7 @@ impl Adapter for Tool {
             Speaks::Never => false,
             Speaks::Always => true,
             Speaks::IfAsked(asks) => added.is_some() || has(asks),
+            Speaks::Unless(asks) => !has(asks),
         };
         if speaks {
             prepared.gives = self.gives;
@@ -296,6 +361,7 @@ impl Tool {
                 holds: self.holds,
                 hides: hides.map(str::as_bytes),
                 read: self.read,
+                drawn: self.drawn,
                 report: Report::default(),
             }),
         }
@@ -312,6 +378,7 @@ struct LineReader {
     holds: Holds,
     hides: Option<&'static [u8]>,
     read: fn(&mut Report, Stream, &str),
+    drawn: fn(&mut Report, &str),
     report: Report,
 }
 
@@ -335,8 +402,24 @@ impl Reader for LineReader {
         !(is_ours && stream == Stream::Stdout && line.len() <= LONGEST_HIDDEN)
     }
 
-    fn last_line(&mut self, _: Stream, _: &[u8], _: Timestamp, _: &mut Vec<Bin>) -> bool {
-        true
+    fn drawn(&mut self, stream: Stream, text: &[u8], arrived: Timestamp, bins: &mut Vec<Bin>) {
+        if let (Stream::Stdout, Ok(text)) = (stream, std::str::from_utf8(text)) {
+            self.report.live.arrive(arrived);
+            (self.drawn)(&mut self.report, text);
+            bins.extend(self.report.live.take());
+        }
+    }
+
+    fn last_line(
+        &mut self,
+        stream: Stream,
+        line: &[u8],
+        arrived: Timestamp,
+        bins: &mut Vec<Bin>,
+    ) -> bool {
+        // The end of a document is whole without a line end: no number can be cut off in it.
+        let is_end = !self.report.text.is_empty() && matches!(line, b"}" | b"]");
+        !is_end || self.line(stream, line, arrived, bins)
     }
 
     fn may_hide(&self, stream: Stream, start: &[u8]) -> bool {

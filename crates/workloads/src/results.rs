@@ -1,6 +1,11 @@
 //! Files of results that a tool's command line names: read when the tool has ended, by whoever may open files.
 
+mod operations;
+
 use std::path::PathBuf;
+
+pub(crate) use operations::Timed;
+pub use operations::{Operation, Operations};
 
 use model::{ScriptSummary, Sentence, Summary, sentence};
 
@@ -20,8 +25,8 @@ pub trait ResultsReader: Send {
     /// Takes a line without its end.
     fn line(&mut self, line: &[u8]);
 
-    /// Adds what the file says to the closing report, and returns what there is to remark.
-    fn finish(self: Box<Self>, summary: &mut Option<Summary>) -> Option<Sentence>;
+    /// Adds what the file says to the closing report, and returns when its operations were, and what there is to remark.
+    fn finish(self: Box<Self>, summary: &mut Option<Summary>) -> (Operations, Option<Sentence>);
 }
 
 /// Names beyond this are not told apart: they are made up anew for each operation then.

@@ -126,6 +126,13 @@ fn closing(report: &mut Report, line: &str) {
             // Less than half of the last digit is printed as 0.00.
             report.summary.latency_mean_ns = ms(value.trim()).filter(|mean| *mean > 0);
         }
+        (LATENCY, "max") => report.quantile(1.0, ms(value.trim()).filter(|it| *it > 0)),
+        (LATENCY, name) if name.ends_with("th percentile") => {
+            // With --percentile=0 it prints 0.00.
+            let rank = name.strip_suffix("th percentile").and_then(number);
+            let time = ms(value.trim()).filter(|it| *it > 0);
+            report.quantile(rank.map_or(-1.0, |it| it / 100.0), time);
+        }
         (LATENCY, "execution time (avg/stddev)") => {
             report.is_whole = report.summary.duration_s.is_some();
         }

@@ -1,7 +1,7 @@
 //! Programs that start another one with something changed: `timeout 30 taskset -c 0 COMMAND`. The command is what
 //! makes the load, and has its name.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::namespace;
@@ -82,17 +82,33 @@ pub fn name_of(argv: &[OsString]) -> String {
     program.map_or(String::new(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The command of `sh -c 'COMMAND'` where it is one plain command without quotes and redirections, whose words are then
-/// known without a shell.
+/// The command of `sh -c 'COMMAND'` where its words are known without a shell: no redirections, variables and patterns.
+/// In a pipe it is the last one that is not `tee`, because that prints what the user sees; earlier ones of the same
+/// program are parts of it, as in `vegeta attack | vegeta report`, and any other feeds it.
 pub(crate) fn in_shell(command: &[OsString]) -> Option<Vec<OsString>> {
-    let inner = script(command)?;
-    let is_plain = !inner.contains([
-        ';', '&', '|', '\n', '$', '`', '(', '{', '"', '\'', '\\', '<', '>', '*', '?', '[', '~', '#',
-    ]);
-    let mut words = inner.split_whitespace().map(OsString::from).peekable();
-    while words.next_if(is_assignment).is_some() {}
-    let words: Vec<OsString> = words.collect();
-    (is_plain && !words.is_empty()).then_some(words)
+    let mut stages = crate::pipe::stages(script(command)?)?;
+    for stage in &mut stages {
+        let own = stage.iter().take_while(|word| is_assignment(word)).count();
+        stage.drain(..own);
+    }
+    while stages.len() > 1 && program(stages.last()?)? == "tee" {
+        stages.pop();
+    }
+    let last = stages.pop().filter(|words| !words.is_empty())?;
+    let name = program(&last)?.to_owned();
+    let parts = stages
+        .into_iter()
+        .filter(|stage| program(stage) == Some(&name));
+    let mut words: Vec<OsString> = parts.flatten().collect();
+    // The program's name stands once.
+    let repeated = usize::from(!words.is_empty());
+    words.extend(last.into_iter().skip(repeated));
+    Some(words)
+}
+
+/// The file name of a command's program.
+fn program(words: &[OsString]) -> Option<&OsStr> {
+    Path::new(words.first()?).file_name()
 }
 
 fn of_wrapper(argv: &[OsString]) -> usize {
@@ -177,11 +193,43 @@ mod tests {
         assert_eq!(prepared.load.clients, Some(4));
         for other in [
             "sh|-c|pgbench -c 4 b > out",
-            "sh|-c|pgbench 'a b'",
+            "sh|-c|pgbench $OPTIONS b",
+            "sh|-c|pgbench b; sleep 1",
             "sh|-c|A=1",
             "sh|-c|",
         ] {
             assert!(prepare(&words(other), Adjust::Allowed).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn of_a_pipe_the_command_is_understood_whose_output_the_user_sees() {
+        // `|` separates words in these tests.
+        let inner = |script: &str| in_shell(&["sh".into(), "-c".into(), script.into()]);
+        for (script, command) in [
+            (
+                "wrk -c 4 'http://x/?a=1&b=2' | tee log",
+                "wrk|-c|4|http://x/?a=1&b=2",
+            ),
+            ("cat u | A=1 siege -f - ", "siege|-f|-"),
+            (
+                "echo \"GET http://x\" | /opt/vegeta attack -rate 9 | tee a | vegeta report -type=json|tee b",
+                "/opt/vegeta|attack|-rate|9|report|-type=json",
+            ),
+            ("vegeta report a.bin", "vegeta|report|a.bin"),
+            ("tee a", "tee|a"),
+        ] {
+            assert_eq!(inner(script), Some(words(command)), "{script}");
+        }
+        for script in [
+            "wrk http://x |",
+            "| wrk",
+            "wrk || true",
+            "wrk &",
+            "wrk 'x",
+            "",
+        ] {
+            assert_eq!(inner(script), None, "{script}");
         }
     }
 

@@ -30,15 +30,34 @@ pub(crate) static WRK: Tool = Tool {
     ..PLAIN
 };
 
+const REPORT: u8 = 1;
+/// In the quantiles that `--latency` prints.
+const DISTRIBUTION: u8 = 2;
+
 fn read(report: &mut Report, stream: Stream, line: &str) {
     if stream != Stream::Stdout {
         return;
     }
     if line.starts_with("Running ") && line.contains(" test @ ") {
-        report.part = 1;
+        report.part = REPORT;
     }
     if report.part == 0 {
         return;
+    }
+    if line.starts_with("  Latency Distribution") {
+        report.part = DISTRIBUTION;
+        return;
+    }
+    if report.part == DISTRIBUTION {
+        // `     99%    2.87ms`, of wrk2 ` 99.000%    2.87ms`
+        let said = line.split_once('%').and_then(|(rank, time)| {
+            let rank = number(rank).map(|it| it / 100.0)?;
+            Some((rank, duration(time)))
+        });
+        if let Some((rank, time)) = said {
+            report.quantile(rank, time);
+            return;
+        }
     }
     if let Some(rest) = line.strip_prefix("    Latency ") {
         let words: Vec<_> = rest.split_whitespace().collect();

@@ -7,7 +7,9 @@ use model::MISSING;
 
 use crate::decimal::scaled;
 use crate::reports::measure::{clock_seconds, count, date_days, number};
-use crate::reports::{Holds, Means, PLAIN, Report, Speaks, Style, Tool, closed_loop, opt};
+use crate::reports::{
+    Holds, Means, PLAIN, Report, Speaks, Style, Tool, add_quantile, closed_loop, opt,
+};
 use crate::{Bin, Quantity, Stream};
 
 /// The adapter.
@@ -68,14 +70,26 @@ fn status(report: &mut Report, line: &str) {
     let grown = report.live.grown(done);
     let bin = date_ns(head).and_then(|at_ns| report.live.until_date(at_ns));
     if let (Some(grown), Some(bin)) = (grown, bin) {
-        let latency_mean_ns = mean_ns(rest).unwrap_or(MISSING);
-        report.live.count(
-            Bin {
-                latency_mean_ns,
-                ..bin
-            },
-            grown,
-        );
+        let kinds = kinds(rest).unwrap_or_default();
+        for (name, many, mean_ns) in &kinds {
+            let own = Bin {
+                latency_mean_ns: *mean_ns,
+                ..bin.clone()
+            };
+            if let Some(throughput_milli) = own.rate_of(*many) {
+                let own = Bin {
+                    throughput_milli,
+                    ..own
+                };
+                report.live.of_label(name, own);
+            }
+        }
+        let latency_mean_ns = mean_ns(&kinds).unwrap_or(MISSING);
+        let bin = Bin {
+            latency_mean_ns,
+            ..bin
+        };
+        report.live.count(bin, grown);
     }
 }
 
@@ -89,10 +103,10 @@ fn date_ns(text: &str) -> Option<i64> {
     Some(((date_days(date)? * 86_400 + seconds) * 1000 + i64::from(ms)) * 1_000_000)
 }
 
-/// The mean latency of all kinds, ns.
-fn mean_ns(kinds: &str) -> Option<i64> {
-    let (mut all, mut time) = (0_i128, 0_i128);
-    for kind in kinds.split('[').skip(1) {
+/// Name, number and mean latency (ns) of each kind of operation; `None` where one is of another form.
+fn kinds(text: &str) -> Option<Vec<(&str, u64, i64)>> {
+    let mut all = Vec::new();
+    for kind in text.split('[').skip(1) {
         let (name, numbers) = kind.split_once(": ")?;
         let numbers = numbers.split_once(']')?.0;
         let of = |wanted: &str| {
@@ -103,10 +117,19 @@ fn mean_ns(kinds: &str) -> Option<i64> {
         };
         let (many, mean) = (scaled(of("Count")?, 0)?, of("Avg")?);
         if !is_other(name) && many > 0 {
-            all += i128::from(many);
-            time += i128::from(many) * i128::from(scaled(mean, 3)?);
+            all.push((name, u64::try_from(many).ok()?, scaled(mean, 3)?));
         }
     }
+    Some(all)
+}
+
+/// The mean latency of all kinds, ns.
+fn mean_ns(kinds: &[(&str, u64, i64)]) -> Option<i64> {
+    let all: i128 = kinds.iter().map(|it| i128::from(it.1)).sum();
+    let time: i128 = kinds
+        .iter()
+        .map(|it| i128::from(it.1) * i128::from(it.2))
+        .sum();
     (all > 0).then(|| i64::try_from(time / all).ok()).flatten()
 }
 
@@ -132,9 +155,29 @@ fn closing(report: &mut Report, line: &str) {
     }
     match name {
         "Operations" => report.kind(kind).completed = count(value),
+        "MaxLatency(us)" => quantile(report, kind, "100", value),
+        _ if name.ends_with("PercentileLatency(us)") => {
+            let rank = name.trim_end_matches("thPercentileLatency(us)");
+            quantile(
+                report,
+                kind,
+                rank.trim_end_matches("PercentileLatency(us)"),
+                value,
+            );
+        }
         "AverageLatency(us)" => report.kind(kind).latency_mean_ns = scaled(value, 3),
         _ => returned(report, kind, name, value),
     }
+}
+
+/// `[READ], 99thPercentileLatency(us), 8107`
+fn quantile(report: &mut Report, kind: &str, percent: &str, value: &str) {
+    let rank = number(percent).map_or(-1.0, |it| it / 100.0);
+    add_quantile(
+        &mut report.kind(kind).latency_quantiles,
+        rank,
+        scaled(value, 3),
+    );
 }
 
 /// `[READ], Return=OK, 20724`
@@ -167,5 +210,11 @@ fn all(report: &mut Report) {
         .map(|(done, mean)| done * mean)
         .sum::<f64>();
     report.summary.latency_mean_ns = (done > 0.0).then(|| (time / done) as i64);
+    // What several kinds took together does not follow from what each took.
+    if let [only] = &report.summary.scripts[..] {
+        report.summary.latency_quantiles = only.latency_quantiles.clone();
+    } else {
+        report.summary.latency_quantiles.clear();
+    }
     report.is_whole = report.summary.throughput.is_some();
 }

@@ -170,7 +170,7 @@ fn rows(timeline: &mut Timeline, bytes: &mut Bytes<'_>) {
 }
 
 fn tables() -> Vec<&'static Table> {
-    let own = [&workloads::SIGNAL, &workloads::LATENCY_SAMPLE];
+    let own = workloads::tables();
     sensors::tables().chain(own).collect()
 }
 

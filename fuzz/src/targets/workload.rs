@@ -135,7 +135,20 @@ fn read_results(file: Option<ResultsFile>, reads: &[&[u8]]) {
         reader.line(line);
     }
     let mut summary = None;
-    if let Some(remark) = reader.finish(&mut summary) {
+    let (operations, remark) = reader.finish(&mut summary);
+    for bin in operations
+        .by_label
+        .iter()
+        .map(|it| &it.1)
+        .chain(&operations.of_all)
+    {
+        assert!(
+            bin.interval_ns > 0 && bin.completed().is_finite(),
+            "{bin:?}"
+        );
+    }
+    assert!(operations.labels.len() <= workloads::MOST_LABELS + 1);
+    if let Some(remark) = remark {
         assert!(!remark.to_string().contains(char::is_control), "{remark}");
     }
     for kind in summary.iter().flat_map(|it| &it.scripts) {
@@ -149,6 +162,8 @@ fn load_of(tool: &str) -> String {
         "jmeter" => "jmeter\n-n\n-t\na.jmx\n-l\nresults.jtl".to_owned(),
         "sysbench" => "sysbench\ncpu\n--threads=4\nrun".to_owned(),
         "k6" => "k6\nrun\na.js\n-o\njson=a.json".to_owned(),
+        "vegeta" => "vegeta\nattack\nreport\n-every=1s".to_owned(),
+        "locust" => "locust\n--headless\n-u\n4".to_owned(),
         "ycsb" => "ycsb\nrun\nbasic\n-s".to_owned(),
         _ => format!("{tool}\n-c\n4\n-R\n100\n-T\n9"),
     }

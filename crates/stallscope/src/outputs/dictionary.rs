@@ -99,8 +99,12 @@ The list of entities and the gaps are described in [recording.md](recording.md).
                 "as often as the workload reports; pgbench every 1 s",
             ),
             (
+                &workloads::SIGNAL_BY_LABEL,
+                "as often as the workload reports; from a file of results every 1 s, or longer where it holds much",
+            ),
+            (
                 &workloads::LATENCY_SAMPLE,
-                "one row per sampled operation, with `--quantiles`",
+                "one row per sampled operation, with `--quantiles` or a file of results that JMeter or k6 wrote",
             ),
         ];
         let of_workloads = of_workloads.map(|(table, when)| (table, when.to_owned()));

@@ -6,6 +6,7 @@ mod csv;
 mod dictionary;
 mod doctor_report;
 mod json;
+mod labels;
 mod layout;
 mod live;
 mod machine;

@@ -92,6 +92,9 @@ impl View<'_> {
         text.push_str(&headline_lines(headline, width));
         text.push_str(&super::throughput::lines(report, width));
         text.push_str(&super::phases::lines(report, width, most));
+        if most == usize::MAX {
+            text.push_str(&super::labels::lines(report, width));
+        }
         if let Some(account) = &report.verdict.account {
             text.push_str(&self.account_lines(account, most));
         }

@@ -137,9 +137,13 @@ fn latency_words(latency: &Signal, report: &Report) -> String {
             None => format!("{tool}; no p99"),
         },
     };
+    let mean = duration(mean);
     let p99 = latency.quantiles.iter().find(|it| it.q == 0.99);
-    let p99 = p99.map_or(String::new(), |it| format!(", p99 {}", value_words(it)));
-    format!("{} mean{p99} ({origin})", duration(mean))
+    match p99.map(|it| (it.of_whole_run, value_words(it))) {
+        Some((true, p99)) => format!("{mean} mean ({origin}; p99 of {tool}'s whole run {p99})"),
+        Some((false, p99)) => format!("{mean} mean, p99 {p99} ({origin})"),
+        None => format!("{mean} mean ({origin})"),
+    }
 }
 
 /// A quantile's value; a bound where requests had no reply yet.
@@ -156,22 +160,24 @@ fn quantiles_option(report: &Report) -> Option<&str> {
     workload.quantiles_option.as_deref()
 }
 
-/// `p50 0.101 ms, p99 0.350 ms, max 12.0 ms of 46,012 sampled`. p95 stands in the JSON only: without
+/// `p50 0.101 ms, p99 0.350 ms, max 12.0 ms of 46,012 sampled`. Beside p99, p95 stands in the JSON only: without
 /// it the rest fits on a line.
 fn quantile_words(latency: &Signal) -> Option<String> {
+    let first = latency.quantiles.first()?;
+    let has_p99 = latency.quantiles.iter().any(|it| it.q == 0.99);
+    let last = if has_p99 { 0.99 } else { 0.95 };
+    let shown = [0.5, 0.9, last, 0.999, 1.0];
     let words = latency
         .quantiles
         .iter()
-        .filter(|it| it.q != 0.95)
+        .filter(|it| shown.contains(&it.q))
         .map(|it| format!("{} {}", Latency::Quantile(it.q), value_words(it)));
     let words = words.collect::<Vec<_>>().join(", ");
-    let of = latency
-        .quantiles
-        .first()?
-        .sampled
-        .map_or(String::new(), |count| {
-            format!(" of {} sampled", integer(count as f64))
-        });
+    let of = match first.sampled {
+        _ if first.of_whole_run => " as printed, of the whole run".to_owned(),
+        Some(count) => format!(" of {} sampled", integer(count as f64)),
+        None => String::new(),
+    };
     Some(words + &of)
 }
 

@@ -48,9 +48,12 @@ pub(super) struct PageWriter<'a> {
 /// The tables of the recording in the order of the data dictionary; those that this version does not know
 /// come last.
 pub(super) fn in_order(timeline: &Timeline) -> Vec<&TableData> {
-    let known = sensors::tables().chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE]);
+    let known = sensors::tables().chain(workloads::tables());
     let known: Vec<&str> = known.map(|table| &*table.name).collect();
-    let mut tables: Vec<&TableData> = timeline.tables().filter(|it| !it.is_empty()).collect();
+    // The report has what it says of labels, and no chart draws more of it.
+    let is_shown =
+        |it: &&TableData| !it.is_empty() && it.table.name != workloads::SIGNAL_BY_LABEL.name;
+    let mut tables: Vec<&TableData> = timeline.tables().filter(is_shown).collect();
     let place = |table: &&TableData| {
         let name = &*table.table.name;
         let place = known.iter().position(|it| *it == name);

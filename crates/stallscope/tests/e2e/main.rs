@@ -24,6 +24,7 @@ mod http;
 mod interrupts;
 mod jvm;
 mod links;
+mod load_generators;
 mod machine;
 mod mysql;
 mod names;

@@ -203,7 +203,7 @@ fn nginx_is_asked_as_often_as_its_clients_do() {
 }
 
 /// Nginx without a master process, with the files of a place.
-fn nginx(place: &Place, port: u16, setting: &str) -> Running {
+pub fn nginx(place: &Place, port: u16, setting: &str) -> Running {
     let folder = place.path().display();
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()

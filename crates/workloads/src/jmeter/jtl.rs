@@ -8,8 +8,8 @@ mod xml;
 
 use model::{Sentence, Summary, sentence};
 
-use crate::ResultsReader;
-use crate::results::Kinds;
+use crate::results::{Kinds, Timed};
+use crate::{Operations, ResultsReader};
 
 /// How JMeter says that a row stands for a transaction.
 const TRANSACTION: &str = "Number of samples in transaction : ";
@@ -22,6 +22,7 @@ pub(super) fn read(begun_unix_ns: i64) -> Box<dyn ResultsReader> {
         begun_unix_ms: begun_unix_ns / 1_000_000,
         form: Form::Unknown,
         samples: Kinds::default(),
+        timed: Timed::new(begun_unix_ns),
         transactions: Kinds::default(),
     })
 }
@@ -31,6 +32,7 @@ struct Jtl {
     begun_unix_ms: i64,
     form: Form,
     samples: Kinds,
+    timed: Timed,
     transactions: Kinds,
 }
 
@@ -81,19 +83,28 @@ impl ResultsReader for Jtl {
                 &mut self.samples
             };
             names.ended(&row.name, row.is_success);
-            names.took(&row.name, row.elapsed_ms * 1_000_000);
+            let elapsed_ns = row.elapsed_ms * 1_000_000;
+            names.took(&row.name, elapsed_ns);
+            if !row.is_transaction {
+                // The time is that of the sample's start unless a property makes it the end's.
+                let ended_ns = row.at_unix_ms * 1_000_000 + elapsed_ns;
+                self.timed
+                    .ended(&row.name, ended_ns, row.is_success.then_some(elapsed_ns));
+            }
         }
     }
 
-    fn finish(self: Box<Self>, summary: &mut Option<Summary>) -> Option<Sentence> {
+    fn finish(self: Box<Self>, summary: &mut Option<Summary>) -> (Operations, Option<Sentence>) {
         if let Form::Unreadable(why) = self.form {
-            return Some(sentence!("the file of results is not read: {}", why));
+            let remark = sentence!("the file of results is not read: {}", why);
+            return (Operations::default(), Some(remark));
         }
-        if self.samples.all() > 0 {
+        let remark = if self.samples.all() > 0 {
             self.samples.add_to(summary, true)
         } else {
             self.transactions.add_to(summary, false)
-        }
+        };
+        (self.timed.finish(), remark)
     }
 }
 

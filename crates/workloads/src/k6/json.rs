@@ -4,17 +4,21 @@
 use model::{Sentence, Summary};
 use serde_json::Value;
 
-use crate::ResultsReader;
-use crate::results::Kinds;
+use crate::reports::measure::rfc3339_ns;
+use crate::results::{Kinds, Timed};
+use crate::{Operations, ResultsReader};
 
 /// Begins to read a file: k6 writes it anew, so that it holds one run.
-pub(super) fn read(_: i64) -> Box<dyn ResultsReader> {
-    Box::new(Stream::default())
+pub(super) fn read(begun_unix_ns: i64) -> Box<dyn ResultsReader> {
+    Box::new(Stream {
+        requests: Kinds::default(),
+        timed: Timed::new(begun_unix_ns),
+    })
 }
 
-#[derive(Default)]
 struct Stream {
     requests: Kinds,
+    timed: Timed,
 }
 
 impl ResultsReader for Stream {
@@ -28,8 +32,9 @@ impl ResultsReader for Stream {
         }
     }
 
-    fn finish(self: Box<Self>, summary: &mut Option<Summary>) -> Option<Sentence> {
-        self.requests.add_to(summary, true)
+    fn finish(self: Box<Self>, summary: &mut Option<Summary>) -> (Operations, Option<Sentence>) {
+        let remark = self.requests.add_to(summary, true);
+        (self.timed.finish(), remark)
     }
 }
 
@@ -47,7 +52,16 @@ impl Stream {
         match document["metric"].as_str()? {
             "http_req_failed" => self.requests.ended(name, value == 0.0),
             // It is in ms.
-            "http_req_duration" => self.requests.took(name, (value * 1e6) as i64),
+            "http_req_duration" => {
+                let took_ns = (value * 1e6) as i64;
+                self.requests.took(name, took_ns);
+                // The tag says what k6 counts as failed.
+                let is_expected = data["tags"]["expected_response"] != "false";
+                if let Some(at_ns) = data["time"].as_str().and_then(rfc3339_ns) {
+                    self.timed
+                        .ended(name, at_ns, is_expected.then_some(took_ns));
+                }
+            }
             _ => return None,
         }
         Some(())
@@ -67,7 +81,7 @@ mod tests {
         text.split(|byte| *byte == b'\n')
             .for_each(|line| reader.line(line));
         let mut summary = None;
-        let remark = reader.finish(&mut summary);
+        let (_, remark) = reader.finish(&mut summary);
         (summary, remark.map(|it| it.to_string()))
     }
 
@@ -96,6 +110,31 @@ mod tests {
                 )
             ]
         );
+    }
+
+    #[test]
+    fn requests_are_placed_by_their_time() {
+        // The file is cut off where it has the time of a last request, and not whether that failed.
+        let begun = crate::reports::measure::rfc3339_ns("2026-11-21T18:49:19Z").unwrap();
+        let mut reader = read(begun);
+        STREAM.lines().for_each(|line| reader.line(line.as_bytes()));
+        let (operations, _) = reader.finish(&mut None);
+        let slow: f64 = operations
+            .by_label
+            .iter()
+            .filter(|it| it.0 == 0)
+            .map(|it| it.1.completed())
+            .sum();
+        assert_eq!(
+            (
+                operations.labels.len(),
+                slow.round(),
+                operations.sampled.len()
+            ),
+            (2, 17.0, 33)
+        );
+        let all: f64 = operations.of_all.iter().map(|it| it.completed()).sum();
+        assert_eq!(all.round(), 33.0);
     }
 
     proptest! {

@@ -83,6 +83,10 @@ fn take(report: &mut Report, name: &str, value: &str) {
     match name {
         "http_req_duration" => {
             let mean = first.strip_prefix("avg=").and_then(duration);
+            for (name, said) in value.split_whitespace().filter_map(|it| it.split_once('=')) {
+                let time = duration(said).filter(|time| *time > 0);
+                report.quantile(rank(name).unwrap_or(-1.0), time);
+            }
             // Requests that were refused took no time.
             report.summary.latency_mean_ns = mean.filter(|mean| *mean > 0);
         }
@@ -105,6 +109,18 @@ fn take(report: &mut Report, name: &str, value: &str) {
             report.is_whole = report.summary.throughput.is_some();
         }
         _ => {}
+    }
+}
+
+/// `med`, `p(99.9)`, `max`
+fn rank(name: &str) -> Option<f64> {
+    match name {
+        "med" => Some(0.5),
+        "max" => Some(1.0),
+        _ => {
+            let percent = name.strip_prefix("p(")?.strip_suffix(')')?;
+            number(percent).map(|it| it / 100.0)
+        }
     }
 }
 

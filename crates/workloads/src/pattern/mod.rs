@@ -185,9 +185,8 @@ impl PatternReader {
         let first = bins.len();
         let shown = show(adapter.as_mut(), bins);
         if self.ends.is_none() {
-            bins[first..]
-                .iter_mut()
-                .for_each(|bin| self.readings.fill(bin));
+            let of_all = bins[first..].iter_mut().filter(|bin| bin.label.is_none());
+            of_all.for_each(|bin| self.readings.fill(bin));
         }
         shown
     }
@@ -243,6 +242,18 @@ impl Reader for PatternReader {
         self.hear(line, arrived, bins, |adapter, bins| {
             adapter.last_line(stream, line, arrived, bins)
         })
+    }
+
+    // Patterns are for whole lines.
+    fn drawn(&mut self, stream: Stream, text: &[u8], arrived: Timestamp, bins: &mut Vec<Bin>) {
+        let first = bins.len();
+        if let Some(adapter) = &mut self.adapter {
+            adapter.drawn(stream, text, arrived, bins);
+        }
+        if self.ends.is_none() {
+            let of_all = bins[first..].iter_mut().filter(|bin| bin.label.is_none());
+            of_all.for_each(|bin| self.readings.fill(bin));
+        }
     }
 
     fn may_hide(&self, stream: Stream, start: &[u8]) -> bool {

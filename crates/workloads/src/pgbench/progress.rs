@@ -71,6 +71,7 @@ impl Progress {
     pub(super) fn bin(&self, clock: &mut Clock, arrived: Timestamp) -> Option<Bin> {
         let (end, interval_ns) = clock.place(self.at_ns, arrived)?;
         Some(Bin {
+            label: None,
             end,
             interval_ns,
             throughput_milli: self.throughput_milli,

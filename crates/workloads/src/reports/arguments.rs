@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use model::Load;
 
+use super::measure::seconds;
+
 /// How a tool's options are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Style {
@@ -42,14 +44,14 @@ pub(crate) const fn opt(names: &'static [&'static str], means: Means) -> Opt {
     Opt { names, means }
 }
 
-/// What a command line says of the load. `Some(None)` is a value that is no number.
+/// What a command line says of the load. `Some(None)` is a value that is no number, or no limit.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
     /// Whether load is made: not for help and version.
     pub(crate) is_load: bool,
     clients: Option<Option<u32>>,
     threads: Option<Option<u32>>,
-    rate: Option<f64>,
+    rate: Option<Option<f64>>,
     rate_per_client: Option<f64>,
     /// Files of results.
     pub(crate) results: Vec<String>,
@@ -107,15 +109,11 @@ impl Arguments {
     }
 
     fn set(&mut self, means: Means, value: &str) {
-        let rate = || {
-            let rate = value.parse().ok();
-            rate.filter(|rate: &f64| rate.is_finite() && *rate > 0.0)
-        };
         match means {
             Means::Clients => self.clients = Some(value.parse().ok()),
             Means::Threads => self.threads = Some(value.parse().ok()),
-            Means::Rate => self.rate = rate(),
-            Means::RatePerClient => self.rate_per_client = rate(),
+            Means::Rate => self.rate = Some(per_second(value)),
+            Means::RatePerClient => self.rate_per_client = per_second(value),
             Means::Results => self.results.push(value.to_owned()),
             Means::Other => {}
         }
@@ -129,10 +127,21 @@ impl Arguments {
         Load {
             clients,
             threads: self.threads.unwrap_or(load.threads),
-            rate: self.rate.or(together),
+            rate: self.rate.unwrap_or(together.or(load.rate)),
             ..load
         }
     }
+}
+
+/// A rate: `200`, or as some write it `200/1s`, `6000/m`; `None` for one that is no limit.
+fn per_second(value: &str) -> Option<f64> {
+    let (count, time) = value.split_once('/').unwrap_or((value, "1s"));
+    let time = match time.starts_with(|c: char| c.is_ascii_digit()) {
+        true => seconds(time)?,
+        false => seconds(&format!("1{time}"))?,
+    };
+    let rate = count.parse::<f64>().ok()? / time;
+    (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
 fn meaning(options: &[Opt], name: &str) -> Option<Means> {

@@ -4,6 +4,7 @@ use model::Timestamp;
 
 use crate::Bin;
 use crate::clock::Clock;
+use crate::labels::Labels;
 
 /// An interval may differ by this from what the tool says of its length, ns.
 const TOLERANCE_NS: i64 = 1_000_000_000;
@@ -18,9 +19,28 @@ pub(crate) struct Live {
     clock: Clock,
     /// A running count at the last line that had one.
     counted: Option<u64>,
+    /// Completed and failed operations at the last line that had both since the start.
+    totals: Option<(u64, u64)>,
     /// Whether the line that is read is of an interval.
     is_interval: bool,
+    /// An interval that is put together of several.
+    open: Option<OpenInterval>,
+    labels: Labels,
+    /// Operations since the start by label, in the table that is read, and in the one before.
+    row_sums: Vec<(u64, u64)>,
+    label_totals: Vec<(u64, u64)>,
     bins: Vec<Bin>,
+}
+
+/// An interval that is not long enough yet.
+struct OpenInterval {
+    label: String,
+    start: Timestamp,
+    last: Timestamp,
+    /// Operations, those of which the mean is known, and their time in ns.
+    completed: f64,
+    timed: f64,
+    time_ns: f64,
 }
 
 impl Live {
@@ -60,6 +80,11 @@ impl Live {
         (!is_first).then_some(bin)
     }
 
+    /// An interval begins now.
+    pub(crate) fn begin(&mut self) {
+        self.last = self.arrived;
+    }
+
     /// An interval that ends now, and of which the tool says how long it was, ns: it begins where the last one ended.
     /// `None` where that is much longer or shorter, as for lines that were buffered and come many at a time.
     pub(crate) fn of_length(&mut self, said_ns: i64) -> Option<Bin> {
@@ -80,12 +105,115 @@ impl Live {
         count.checked_sub(before)
     }
 
-    /// Ends an interval in which `completed` operations were done.
-    pub(crate) fn count(&mut self, mut bin: Bin, completed: u64) {
-        let rate = i128::from(completed) * 1_000_000_000_000 / i128::from(bin.interval_ns);
-        if let Ok(rate) = i64::try_from(rate) {
-            bin.throughput_milli = rate;
+    /// Whether operations since the start were told before.
+    pub(crate) fn has_totals(&self) -> bool {
+        self.totals.is_some()
+    }
+
+    /// Takes the operations since the start at the end of an interval, where it has a place on our clock; none of it
+    /// comes of numbers that ran back.
+    pub(crate) fn totals(&mut self, bin: Option<Bin>, completed: u64, failed: u64) {
+        let (completed_before, failed_before) =
+            self.totals.replace((completed, failed)).unwrap_or((0, 0));
+        let grown = completed
+            .checked_sub(completed_before)
+            .zip(failed.checked_sub(failed_before));
+        let sums = std::mem::take(&mut self.row_sums);
+        let before = std::mem::replace(&mut self.label_totals, sums);
+        let Some((bin, (completed, failed))) = bin.zip(grown) else {
+            return;
+        };
+        if let Some(bin) = counted(bin.clone(), completed, failed) {
             self.bins.push(bin);
+        }
+        for (number, sum) in self.label_totals.iter().enumerate() {
+            let before = before.get(number).copied().unwrap_or((0, 0));
+            let grown = sum.0.checked_sub(before.0).zip(sum.1.checked_sub(before.1));
+            let own = grown.and_then(|(completed, failed)| counted(bin.clone(), completed, failed));
+            if let Some(own) = own {
+                let label = self.labels.all().get(number).cloned();
+                self.bins.push(Bin { label, ..own });
+            }
+        }
+    }
+
+    /// Adds what an interval says of the operations of one name.
+    pub(crate) fn of_label(&mut self, name: &str, bin: Bin) {
+        let label = Some(self.labels.of(name).to_owned());
+        let same = |it: &&mut Bin| it.label == label && it.end == bin.end;
+        match self.bins.iter_mut().find(same) {
+            // Of labels beyond the bound several are one.
+            Some(before) => before.add(&bin),
+            None => self.bins.push(Bin { label, ..bin }),
+        }
+    }
+
+    /// Takes the operations of one name since the start, of the interval that the next totals end.
+    pub(crate) fn totals_of(&mut self, name: &str, completed: u64, failed: u64) {
+        let number = self.labels.number(name);
+        let now = &mut self.row_sums;
+        if now.len() <= number {
+            now.resize(number + 1, (0, 0));
+        }
+        let sum = &mut now[number];
+        sum.0 = sum.0.saturating_add(completed);
+        sum.1 = sum.1.saturating_add(failed);
+    }
+
+    /// Takes rate and mean of the operations of a label since they were told before; the first time of a label only begins
+    /// an interval, which ends when it is `least_ns` long. What comes late is of a longer time than is known.
+    pub(crate) fn drawn_rate(
+        &mut self,
+        label: &str,
+        rate: f64,
+        mean_ns: Option<i64>,
+        least_ns: i64,
+    ) {
+        let Some(now) = self.arrived else {
+            return;
+        };
+        let begun = |start| OpenInterval {
+            label: label.to_owned(),
+            start,
+            last: start,
+            completed: 0.0,
+            timed: 0.0,
+            time_ns: 0.0,
+        };
+        let open = self.open.get_or_insert_with(|| begun(now));
+        let since_ns = now.as_ns().saturating_sub(open.last.as_ns());
+        if open.label != label || !(0..=TOLERANCE_NS).contains(&since_ns) {
+            self.open = Some(begun(now));
+            return;
+        }
+        open.last = now;
+        let completed = rate * since_ns as f64 / 1e9;
+        open.completed += completed;
+        if let Some(mean_ns) = mean_ns {
+            open.timed += completed;
+            open.time_ns += completed * mean_ns as f64;
+        }
+        let interval_ns = now.as_ns() - open.start.as_ns();
+        if interval_ns < least_ns || interval_ns <= 0 {
+            return;
+        }
+        let mut bin = Bin::silent(now, interval_ns);
+        bin.throughput_milli = (open.completed * 1e12 / interval_ns as f64) as i64;
+        if open.timed > 0.0 {
+            bin.latency_mean_ns = (open.time_ns / open.timed) as i64;
+        }
+        self.open = Some(begun(now));
+        self.bins.push(bin.clone());
+        self.of_label(label, bin);
+    }
+
+    /// Ends an interval in which `completed` operations were done.
+    pub(crate) fn count(&mut self, bin: Bin, completed: u64) {
+        if let Some(throughput_milli) = bin.rate_of(completed) {
+            self.bins.push(Bin {
+                throughput_milli,
+                ..bin
+            });
         }
     }
 
@@ -94,4 +222,13 @@ impl Live {
         bin.throughput_milli = milli;
         self.bins.push(bin);
     }
+}
+
+/// An interval with operations; `None` where the rate does not fit.
+fn counted(bin: Bin, completed: u64, failed: u64) -> Option<Bin> {
+    Some(Bin {
+        throughput_milli: bin.rate_of(completed)?,
+        failed: i64::try_from(failed).unwrap_or(i64::MAX),
+        ..bin
+    })
 }

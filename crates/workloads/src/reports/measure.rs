@@ -40,8 +40,8 @@ fn one_unit(text: &str) -> Option<(i64, &str)> {
         "us" | "\u{b5}s" | "\u{3bc}s" => (3, 1),
         "ms" => (6, 1),
         "s" | "sec" | "secs" | "seconds" => (9, 1),
-        "m" => (9, 60),
-        "h" => (9, 3600),
+        "m" | "min" => (9, 60),
+        "h" | "hr" => (9, 3600),
         _ => return None,
     };
     Some((scaled(amount, digits)?.checked_mul(times)?, rest))
@@ -84,6 +84,24 @@ pub(crate) fn date_days(text: &str) -> Option<i64> {
     (is_date && parts.next().is_none()).then_some(days)
 }
 
+/// A date with its time and its zone, `2026-11-21T18:45:55.123456789+01:00` or with `Z`, in ns since 1970.
+pub(crate) fn rfc3339_ns(text: &str) -> Option<i64> {
+    let (date, rest) = text.split_once('T')?;
+    let at = rest.find(['Z', '+', '-'])?;
+    let (time, zone) = rest.split_at(at);
+    let zone_seconds = match zone.split_at_checked(1)? {
+        ("Z", "") => 0,
+        (sign, offset) => {
+            let seconds = clock_seconds(&format!("{offset}:00"))?;
+            if sign == "-" { -seconds } else { seconds }
+        }
+    };
+    let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let ns = scaled(&format!("0.{fraction}"), 9)?;
+    let seconds = date_days(date)? * 86_400 + clock_seconds(whole)? - zone_seconds;
+    seconds.checked_mul(1_000_000_000)?.checked_add(ns)
+}
+
 /// A time in s.
 pub(crate) fn seconds(text: &str) -> Option<f64> {
     duration(text).map(|ns| ns as f64 / 1e9)
@@ -115,6 +133,25 @@ mod tests {
             (date_days("2026-13-01"), date_days("2026-11")),
             (None, None)
         );
+        let noon = 20_778 * 86_400_000_000_000 + 43_200_000_000_000;
+        assert_eq!(rfc3339_ns("2026-11-21T12:00:00Z"), Some(noon));
+        assert_eq!(
+            rfc3339_ns("2026-11-21T14:30:00.5+02:30"),
+            Some(noon + 500_000_000)
+        );
+        assert_eq!(
+            rfc3339_ns("2026-11-21T11:00:00.000000001-01:00"),
+            Some(noon + 1)
+        );
+        for text in [
+            "2026-11-21",
+            "2026-11-21T12:00:00",
+            "2026-11-21T12:00Z",
+            "T",
+            "2026-11-21T12:00:00+",
+        ] {
+            assert_eq!(rfc3339_ns(text), None, "{text}");
+        }
         for text in ["", "64.63", "64,63ms", "nan", "-1ms", "1.2.3ms", "64.63mss"] {
             assert_eq!(duration(text), None, "{text}");
         }

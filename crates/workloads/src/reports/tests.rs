@@ -21,13 +21,33 @@ type Numbers = (
 );
 
 #[rustfmt::skip]
-const REPORTS: [(&str, Numbers); 29] = [
+const REPORTS: [(&str, Numbers); 49] = [
     ("wrk/basic", (Some(247.99), Some(2485), Some(0), Some(64_630_000), Some(10.02))),
     ("wrk/non2xx", (Some(346.48), Some(2665), Some(134), Some(45_950_000), Some(8.08))),
     ("hey/basic", (Some(119.6844), Some(1206), Some(0), Some(66_500_000), Some(10.077))),
     ("hey/rate-limited-errors", (Some(86.6950), Some(662), Some(35), Some(45_800_000), Some(8.04))),
     ("ab/basic", (Some(247.02), Some(3000), Some(0), Some(32_000_000), Some(12.145))),
     ("ab/gnuplot-csv", (Some(372.54), Some(1433), Some(67), Some(21_000_000), Some(4.026))),
+    ("oha/text", (Some(49531.5994), Some(198_398), Some(0), Some(78_800), Some(4.006))),
+    ("oha/json", (Some(7016.3595), Some(2000), Some(0), Some(559_686), Some(0.285))),
+    ("oha/errors", (Some(150.3354), Some(0), Some(300), Some(220_100), Some(1.996))),
+    ("oha/refused", (Some(39079.2003), Some(0), Some(50), None, Some(0.001))),
+    ("oha/refused-json", (Some(27751.2291), Some(0), Some(50), None, Some(0.002))),
+    ("oha/breakdown", (Some(100.4474), Some(200), Some(0), Some(314_000), Some(2.001))),
+    ("oha/interrupted", (Some(100.1567), Some(200), Some(0), Some(337_500), Some(1.997))),
+    ("redis-benchmark/drawn", (None, None, None, None, None)),
+    ("redis-benchmark/drawn-long", (Some(86206.9), Some(150_000), None, Some(150_000), Some(1.74))),
+    ("vegeta/text", (Some(200.16), Some(1000), Some(0), Some(237_500), Some(4.996))),
+    ("vegeta/json", (Some(100.3114), Some(300), Some(0), Some(769_638), Some(2.991))),
+    ("vegeta/errors", (Some(33.44), Some(100), Some(200), Some(26_607_000), Some(2.991))),
+    ("vegeta/refused", (Some(0.0), Some(0), Some(100), Some(261_653), Some(1.981))),
+    ("vegeta/refused-json", (Some(0.0), Some(0), Some(100), Some(260_880), Some(1.98))),
+    ("vegeta/every", (Some(100.24), Some(400), Some(0), Some(303_805), Some(3.991))),
+    ("vegeta/interrupted", (Some(100.46), Some(195), Some(0), Some(1_125_000), Some(1.941))),
+    ("locust/headless", (Some(415.02), Some(2762), Some(722), Some(6_000_000), None)),
+    ("locust/refused", (Some(290.23), Some(0), Some(1297), Some(2_000_000), None)),
+    ("locust/sigterm", (Some(181.83), Some(590), Some(0), Some(8_000_000), None)),
+    ("locust/only-summary", (Some(343.6), Some(1527), Some(0), Some(3_000_000), None)),
     ("jmeter/http-csv", (Some(94.7), Some(2823), Some(86), Some(43_000_000), Some(30.718))),
     ("jmeter/http-refused", (Some(71.7), Some(0), Some(533), Some(14_000_000), Some(7.434))),
     ("k6/text-summary", (Some(104.7624), Some(1036), Some(22), Some(56_760_000), Some(10.1))),
@@ -99,6 +119,134 @@ fn kinds_of_operations_are_told_apart() {
     }
 }
 
+/// Ranks in percent with times in ns.
+type Ranked = &'static [(f64, i64)];
+
+fn ranked(quantiles: &[model::LatencyQuantile]) -> Vec<(f64, i64)> {
+    let percent = |q: f64| (q * 1e6).round() / 1e4;
+    quantiles
+        .iter()
+        .map(|it| (percent(it.q), it.latency_ns))
+        .collect()
+}
+
+#[test]
+#[rustfmt::skip]
+fn quantiles_that_are_printed_are_read() {
+    let expected: [(&str, Ranked); 16] = [
+        ("vegeta/text", &[(50.0, 197_272), (90.0, 269_361), (95.0, 410_660), (99.0, 1_118_000), (100.0, 4_382_000)]),
+        ("vegeta/json", &[(50.0, 581_221), (90.0, 1_117_291), (95.0, 1_340_844), (99.0, 4_614_029), (100.0, 5_038_439)]),
+        ("oha/text", &[(10.0, 27_500), (25.0, 34_600), (50.0, 41_900), (75.0, 54_000), (90.0, 76_100), (95.0, 95_300), (99.0, 1_248_200), (99.9, 4_744_600), (99.99, 8_709_600), (100.0, 12_225_500)]),
+        ("oha/json", &[(10.0, 151_766), (25.0, 223_324), (50.0, 321_788), (75.0, 511_328), (90.0, 658_955), (95.0, 1_782_225), (99.0, 5_990_898), (99.9, 10_510_177), (99.99, 10_582_880), (100.0, 10_582_880)]),
+        ("oha/refused-json", &[]),
+        // Of the last of four reports.
+        ("vegeta/every", &[(50.0, 257_331), (90.0, 297_808), (95.0, 322_898), (99.0, 2_081_000), (100.0, 6_370_000)]),
+        ("locust/headless", &[(50.0, 6_000_000), (90.0, 11_000_000), (95.0, 13_000_000), (99.0, 19_000_000), (99.9, 53_000_000), (100.0, 85_000_000)]),
+        ("hey/basic", &[(10.0, 47_800_000), (25.0, 52_000_000), (50.0, 60_100_000), (75.0, 75_600_000), (90.0, 95_600_000), (95.0, 108_000_000), (99.0, 138_800_000)]),
+        ("ab/basic", &[(50.0, 19_000_000), (66.0, 28_000_000), (75.0, 35_000_000), (80.0, 41_000_000), (90.0, 60_000_000), (95.0, 82_000_000), (98.0, 138_000_000), (99.0, 207_000_000), (100.0, 1_315_000_000)]),
+        ("k6/text-summary", &[(50.0, 50_070_000), (90.0, 79_920_000), (95.0, 91_930_000), (99.0, 121_960_000), (99.9, 162_940_000), (100.0, 168_130_000)]),
+        ("k6/refused", &[]),
+        ("sysbench/cpu", &[(95.0, 24_380_000), (100.0, 168_400_000)]),
+        ("wrk/basic", &[]),
+        ("wrk/non2xx", &[(50.0, 44_090_000), (75.0, 47_880_000), (90.0, 50_910_000), (99.0, 63_950_000)]),
+        // Of two tests, or kinds, no quantile of both is known.
+        ("redis-benchmark/csv", &[]),
+        ("ycsb/status-summary", &[]),
+    ];
+    for (name, quantiles) in expected {
+        let summary = Case::read(name).heard().ending.summary.expect("there is a report");
+        assert_eq!(ranked(&summary.latency_quantiles), quantiles, "{name}");
+    }
+    let of_kinds: [(&str, &str, Ranked); 4] = [
+        ("redis-benchmark/csv", "GET", &[(50.0, 447_000), (95.0, 7_303_000), (99.0, 12_439_000), (100.0, 23_311_000)]),
+        ("redis-benchmark/default-text", "GET", &[(50.0, 415_000), (95.0, 5_503_000), (99.0, 12_127_000), (100.0, 124_351_000)]),
+        ("ycsb/status-summary", "READ", &[(95.0, 3_161_000), (99.0, 8_107_000), (100.0, 52_863_000)]),
+        ("locust/headless", "GET GET a big file, 200 kB", &[(50.0, 6_000_000), (90.0, 11_000_000), (95.0, 13_000_000), (99.0, 18_000_000), (99.9, 53_000_000), (100.0, 53_000_000)]),
+    ];
+    for (name, kind, quantiles) in of_kinds {
+        let summary = Case::read(name).heard().ending.summary.expect("there is a report");
+        let found = summary.scripts.iter().find(|it| it.name == kind).expect("the kind is there");
+        assert_eq!(ranked(&found.latency_quantiles), quantiles, "{name}");
+    }
+}
+
+#[test]
+fn wrk_prints_quantiles_where_it_is_asked_to() {
+    let text = Case::read("wrk/basic").stdout().replace(
+        "  2485 requests",
+        "  Latency Distribution\n     50%  635.91us\n     99%    2.87ms\n  2485 requests",
+    );
+    let of = |text: &str| {
+        let case = Case::text("wrk --latency -c 8 http://x", text);
+        case.heard().ending.summary.expect("there is a report")
+    };
+    let summary = of(&text);
+    assert_eq!(
+        ranked(&summary.latency_quantiles),
+        [(50.0, 635_910), (99.0, 2_870_000)]
+    );
+    assert_eq!(summary.completed, Some(2485));
+    let wrk2 = text.replace(
+        "  Latency Distribution\n     50%  635.91us",
+        "  Latency Distribution (HdrHistogram - Recorded Latency)\n 50.000%  635.91us",
+    );
+    assert_eq!(
+        ranked(&of(&wrk2).latency_quantiles),
+        ranked(&summary.latency_quantiles)
+    );
+}
+
+#[test]
+fn locust_says_names_exactly_as_json() {
+    let summary = Case::read("locust/good-json")
+        .heard()
+        .ending
+        .summary
+        .expect("there is a report");
+    assert_eq!(
+        numbers(&summary),
+        (Some(403.58), Some(1781), Some(0), Some(4_000_000), None)
+    );
+    let kinds: Vec<_> = summary
+        .scripts
+        .iter()
+        .map(|it| {
+            let p99 = it
+                .latency_quantiles
+                .iter()
+                .find(|it| it.q == 0.99)
+                .map(|it| it.latency_ns);
+            (
+                it.name.as_str(),
+                it.completed,
+                it.failed,
+                it.latency_mean_ns,
+                p99,
+            )
+        })
+        .collect();
+    // 6146.3280620 ms / 1336, and 2229.277139 ms / 445.
+    assert_eq!(
+        kinds,
+        [
+            (
+                "GET /ok",
+                Some(1336),
+                Some(0),
+                Some(4_600_544),
+                Some(13_000_000)
+            ),
+            (
+                "GET GET a big file, 200 kB",
+                Some(445),
+                Some(0),
+                Some(5_009_611),
+                Some(12_000_000)
+            ),
+        ]
+    );
+}
+
 #[test]
 fn one_test_of_redis_benchmark_speaks_for_all() {
     let text = "\"test\",\"rps\",\"avg_latency_ms\",\"min_latency_ms\",\"p50_latency_ms\",\"p95_latency_ms\",\"p99_latency_ms\",\"max_latency_ms\"\n\
@@ -121,6 +269,10 @@ fn a_run_without_a_report_says_so() {
         "ab/refused",
         "ab/timeout-abort",
         "jmeter/sigterm-mid-run",
+        "oha/terminated",
+        "vegeta/terminated",
+        "vegeta/hist",
+        "locust/sigkill",
         "sysbench/oltp-warmup",
         "redis-benchmark/refused-hangs",
     ] {
@@ -247,6 +399,13 @@ fn options_tell_the_load() {
         ("siege -c5 http://x", Some(5), None, None),
         ("mariadb-slap --concurrency=9 -a", Some(9), None, None),
         ("mysqlslap --concurrency=1,9", None, None, None),
+        ("vegeta attack -rate=200 -duration 5s", None, None, Some(200.0)),
+        ("vegeta attack -rate 6000/1m -max-workers 9", Some(9), None, Some(100.0)),
+        ("vegeta attack -rate=300/m", None, None, Some(5.0)),
+        ("vegeta attack", None, None, Some(50.0)),
+        ("vegeta attack -rate=0 -max-workers=4", Some(4), None, None),
+        ("oha -c8 -q 90 --output-format json http://x", Some(8), None, Some(90.0)),
+        ("locust --headless -u 5 -r 5", Some(5), None, None),
         ("java -cp a:b site.ycsb.Client -t -threads 3 -target 900", Some(3), None, Some(900.0)),
     ] {
         let load = prepare(&words(line), Adjust::Allowed).expect("it is known").load;
@@ -255,6 +414,7 @@ fn options_tell_the_load() {
     for other in [
         "wrk --version", "wrk", "sysbench oltp_read_write prepare", "sysbench", "k6 archive a.js", "jmeter", "jmeter -v",
         "java -jar other.jar -n", "java", "java site.ycsb.Client", "ycsb shell basic",
+        "vegeta report a.bin", "locust -f a.py", "oha --help",
     ] {
         assert!(prepare(&words(other), Adjust::Allowed).is_none(), "{other}");
     }
@@ -284,7 +444,7 @@ fn a_report_that_is_cut_off_at_any_byte_has_no_other_number() {
         let whole = case.heard();
         let (is_error, text) = case.report();
         // Of a long one not every byte, for the time that it takes.
-        for end in (0..text.len()).step_by(1 + text.len() / 4000) {
+        for end in (0..text.len()).step_by(1 + text.len() / 1500) {
             let mut part = case.with(is_error, text.as_bytes()[..end].to_vec());
             part.exit = ExitKind::Code(143);
             let heard = part.heard();

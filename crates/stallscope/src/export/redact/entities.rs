@@ -22,6 +22,7 @@ impl Redactor {
         let entities = entities
             .iter()
             .filter(|record| named.contains(&record.entity.kind))
+            .filter(|record| !is_label(&record.entity.path))
             .map(|record| &record.entity.name);
         let workload = meta.workload.iter().map(|workload| &workload.name);
         // A part of a machine is a service, a container or a virtual machine, which people name.
@@ -100,6 +101,10 @@ impl Redactor {
             | EntityKind::Pool
             | EntityKind::Waker
             | EntityKind::WaitEvent => (self.name(kind, name), self.number_path(path)),
+            // A label is what somebody called a request, and may be its URL.
+            EntityKind::Workload if is_label(path) => {
+                (text::value(&mut self.names, name), path.to_owned())
+            }
             EntityKind::Workload => (self.name(kind, name), "workload".to_owned()),
             EntityKind::GroupDisk => (self.device(name), self.name(EntityKind::Cgroup, path)),
             EntityKind::Cpu
@@ -174,6 +179,12 @@ impl Redactor {
         };
         (shown, path)
     }
+}
+
+/// Whether this is the path of a label of the workload's, which holds a number only.
+fn is_label(path: &str) -> bool {
+    let number = path.strip_prefix("workload/label:");
+    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a target's name is that of its program, and not what somebody called a part of the machine.

@@ -139,6 +139,8 @@ const FIELDS: &[(&str, How, &str)] = &[
     ("workload.outcome.summary", Number, "skipped retried retries late latency_mean_ns"),
     ("workload.outcome.summary", Number, "latency_stddev_ns latency_derived lag_mean_ns"),
     ("workload.outcome.summary", Number, "lag_max_ns connect_ns throughput"),
+    ("workload.outcome.summary.latency_quantiles", Number, "q latency_ns"),
+    ("workload.outcome.summary.scripts.latency_quantiles", Number, "q latency_ns"),
     ("workload.outcome.summary.scripts", Script, "name"),
     ("workload.outcome.summary.scripts", Number, "weight completed failed throughput"),
     ("workload.outcome.summary.scripts", Number, "latency_mean_ns latency_stddev_ns"),

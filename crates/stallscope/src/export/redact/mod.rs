@@ -86,7 +86,7 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Result<Redacted> {
 
 /// The tables that this version describes.
 fn own_tables() -> impl Iterator<Item = &'static Table> {
-    sensors::tables().chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE])
+    sensors::tables().chain(workloads::tables())
 }
 
 fn whole(table: &Table) -> PublicTable {

@@ -71,6 +71,7 @@ fn quantiles_stand_below_the_mean_and_the_option_for_them_where_there_are_none()
             value,
             sampled: Some(46_012),
             at_least: false,
+            of_whole_run: false,
         })
         .to_vec();
     let said = said(&report);

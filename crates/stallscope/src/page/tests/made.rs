@@ -222,7 +222,7 @@ fn add_entities(timeline: &mut Timeline, names: &[&str]) {
 /// Rows of all tables that there are, of every entity, with missing values, a hole, and the highest number.
 fn fill_every_table(timeline: &mut Timeline) {
     let start = timeline.window.start;
-    for table in sensors::tables().chain([&workloads::SIGNAL, &workloads::LATENCY_SAMPLE]) {
+    for table in sensors::tables().chain(workloads::tables()) {
         let of_kind = timeline.entities.of_kind(table.entity);
         let ids: Vec<EntityId> = of_kind.map(|record| record.id).collect();
         let data = timeline.table_mut(table);

@@ -14,7 +14,7 @@ fn read_text(text: &[u8], begun_unix_ms: i64, summary: &mut Option<Summary>) -> 
     // Behind the last line end comes a line that is cut off, or nothing.
     lines.pop();
     lines.into_iter().for_each(|line| reader.line(line));
-    reader.finish(summary).map(|remark| remark.to_string())
+    reader.finish(summary).1.map(|remark| remark.to_string())
 }
 
 fn kinds(text: &str) -> Vec<Kind> {
@@ -150,6 +150,24 @@ fn xml_counts_what_stands_alone_or_in_a_transaction() {
         kinds(&format!("{text}<httpSample t=\"1\" ts=\"10")),
         expected
     );
+}
+
+#[test]
+fn samples_are_placed_by_their_end() {
+    let mut reader = read(1_795_287_093_000 * 1_000_000);
+    KILLED.lines().for_each(|line| reader.line(line.as_bytes()));
+    let (operations, _) = reader.finish(&mut None);
+    assert_eq!(operations.labels, ["GET slow", "GET flaky"]);
+    // The first sample began at .206 and took 117 ms; failed ones are no part of what is sampled.
+    let first = operations.sampled[0];
+    assert_eq!(
+        (first.ended_unix_ns, first.latency_ns),
+        (1_795_287_093_323_000_000, 117_000_000)
+    );
+    assert_eq!(operations.sampled.len(), 185 + 178);
+    let failed: i64 = operations.of_all.iter().map(|it| it.failed).sum();
+    let completed: f64 = operations.of_all.iter().map(|it| it.completed()).sum();
+    assert_eq!((failed, completed.round()), (6, 363.0));
 }
 
 proptest! {

@@ -20,7 +20,9 @@ fn drawn(bin: &Bin) -> Drawn {
 }
 
 fn bins(case: &str) -> Vec<Drawn> {
-    Case::read(case).heard().bins.iter().map(drawn).collect()
+    let bins = Case::read(case).heard().bins;
+    let of_all = bins.iter().filter(|bin| bin.label.is_none());
+    of_all.map(drawn).collect()
 }
 
 #[test]
@@ -67,6 +69,87 @@ fn sysbench_says_rate_and_errors() {
 }
 
 #[test]
+fn vegeta_says_what_was_done_so_far_where_it_is_asked_to() {
+    // 102 in 1.011 s, 201 in 2.003 s, 302 in 3.014 s, and 400 in 3.991 s.
+    let expected = [
+        (1011, 100_890, 0),
+        (992, 99_798, 0),
+        (1011, 99_901, 0),
+        (977, 100_307, 0),
+    ];
+    let found: Vec<_> = bins("vegeta/every")
+        .iter()
+        .map(|it| (it.1, it.2, it.4))
+        .collect();
+    assert_eq!(found, expected);
+    assert!(bins("vegeta/errors").is_empty());
+}
+
+#[test]
+fn locust_says_what_was_done_since_the_table_before() {
+    let found: Vec<_> = bins("locust/headless")
+        .iter()
+        .map(|it| (it.1 / 100, it.4))
+        .collect();
+    // Failed are 211, 397, 558 and 702 of all by then; the last table comes too soon after the one before.
+    assert_eq!(found, [(20, 211), (20, 186), (20, 161), (20, 144)]);
+    let found = bins("locust/headless");
+    // 674 of 885 requests, and then 676 of 862.
+    let done = |it: &Drawn| (it.2 as f64 * it.1 as f64 / 1e6).round();
+    assert_eq!((done(&found[0]), done(&found[1])), (674.0, 676.0));
+    assert!(bins("locust/only-summary").is_empty());
+    let text = Case::read("locust/headless").stderr();
+    let buffered = Case::read("locust/headless").with(true, text.into_bytes());
+    assert!(buffered.heard().bins.is_empty());
+}
+
+#[test]
+fn redis_benchmark_says_rate_and_mean_as_it_draws() {
+    let told = |it: &Drawn| (it.1, it.2 / 1000, it.3 / 1000);
+    let found: Vec<_> = bins("redis-benchmark/drawn").iter().map(told).collect();
+    // Each of four readings, by their time; what was left of a test when it ended is none.
+    let expected = [
+        (1002, 40_460, 390),
+        (1004, 39_747, 386),
+        (1001, 87_328, 147),
+    ];
+    assert_eq!(found, expected);
+    let labels = Case::read("redis-benchmark/drawn").heard().bins;
+    let labels: Vec<_> = labels.into_iter().filter_map(|it| it.label).collect();
+    assert_eq!(labels, ["SET", "SET", "GET"]);
+    assert_eq!(bins("redis-benchmark/drawn-long").len(), 1);
+}
+
+#[test]
+fn intervals_are_told_by_label() {
+    let of = |case: &str, label: &str| {
+        let bins = Case::read(case).heard().bins;
+        let own = bins
+            .iter()
+            .filter(|bin| bin.label.as_deref() == Some(label));
+        own.map(drawn).collect::<Vec<_>>()
+    };
+    let bad = of("locust/headless", "GET /bad");
+    // All of them failed: 211, 397, 558 and 702 by then.
+    let failed: Vec<_> = bad.iter().map(|it| (it.2, it.4)).collect();
+    assert_eq!(failed, [(0, 211), (0, 186), (0, 161), (0, 144)]);
+    let done = |it: &Drawn| (it.2 as f64 * it.1 as f64 / 1e6).round();
+    let big = of("locust/headless", "GET GET a big file, 200 kB");
+    assert_eq!(
+        big.iter().map(done).collect::<Vec<_>>(),
+        [146.0, 191.0, 142.0, 174.0]
+    );
+    let reads = of("ycsb/status-summary", "READ");
+    // 1018 in 0.535 s.
+    assert_eq!(
+        (reads.len(), done(&reads[0]), reads[0].3),
+        (11, 1018.0, 1_896_250)
+    );
+    assert_eq!(done(&of("ycsb/status-summary", "UPDATE")[0]), 48.0);
+    assert!(of("ycsb/status-summary", "CLEANUP").is_empty());
+}
+
+#[test]
 fn ycsb_says_rate_and_latency_of_all_kinds() {
     let found = bins("ycsb/status-summary");
     // 1088 operations in 0.535 s: 1018 x 1896.25 us and 48 x 1987.33 us.
@@ -93,7 +176,7 @@ const NOTHING: &[Quantity] = &[];
 
 /// A command, whether it may be changed, what becomes of it, and what the bins hold.
 #[rustfmt::skip]
-const ASKED: [(&str, Adjust, &str, &[Quantity]); 11] = [
+const ASKED: [(&str, Adjust, &str, &[Quantity]); 16] = [
     ("sysbench cpu run", Adjust::Allowed, "sysbench --report-interval=1 cpu run", FAILURES),
     ("sysbench cpu run", Adjust::Forbidden, "sysbench cpu run", NOTHING),
     ("sysbench cpu --report-interval=5 run", Adjust::Allowed, "sysbench cpu --report-interval=5 run", FAILURES),
@@ -104,6 +187,11 @@ const ASKED: [(&str, Adjust, &str, &[Quantity]); 11] = [
     ("jmeter -n -Jsummariser.interval=9", Adjust::Allowed, "jmeter -n -Jsummariser.interval=9", FAILURES),
     ("ycsb run basic -s", Adjust::Allowed, "ycsb run basic -s", LATENCIES),
     ("ycsb run basic", Adjust::Allowed, "ycsb run basic", NOTHING),
+    ("locust --headless", Adjust::Allowed, "locust --headless", FAILURES),
+    ("redis-benchmark -q", Adjust::Allowed, "redis-benchmark -q", LATENCIES),
+    ("redis-benchmark --csv", Adjust::Allowed, "redis-benchmark --csv", NOTHING),
+    ("vegeta attack report -every=1s", Adjust::Allowed, "vegeta attack report -every=1s", FAILURES),
+    ("vegeta attack report", Adjust::Allowed, "vegeta attack report", NOTHING),
     ("k6 run a.js", Adjust::Allowed, "k6 run a.js", NOTHING),
 ];
 

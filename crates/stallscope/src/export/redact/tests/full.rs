@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use model::{
     Complaint, ComplaintKind, Cost, CrossCheck, Entity, EntityEvent, EntityId, EntityKind,
-    EntityRecord, ExitKind, Gap, GapReason, Goal, Identity, Latency, Load, MachineUnit, Meta,
-    Outcome, Part, Plan, Provenance, ReadEvery, Role, ScriptSummary, Summary, Target, Timeline,
-    Timestamp, UnitKind, Window, WorkloadRun, sentence,
+    EntityRecord, ExitKind, Gap, GapReason, Goal, Identity, Latency, LatencyQuantile, Load,
+    MachineUnit, Meta, Outcome, Part, Plan, Provenance, ReadEvery, Role, ScriptSummary, Summary,
+    Target, Timeline, Timestamp, UnitKind, Window, WorkloadRun, sentence,
 };
 use recording::Recording;
 use serde_json::Value;
@@ -284,6 +284,10 @@ fn summary() -> Summary {
         late: Some(1),
         latency_mean_ns: Some(1),
         latency_stddev_ns: Some(1),
+        latency_quantiles: vec![LatencyQuantile {
+            q: 0.5,
+            latency_ns: 1,
+        }],
         latency_derived: true,
         lag_mean_ns: Some(1),
         lag_max_ns: Some(1),
@@ -297,6 +301,10 @@ fn summary() -> Summary {
             throughput: Some(1.0),
             latency_mean_ns: Some(1),
             latency_stddev_ns: Some(1),
+            latency_quantiles: vec![LatencyQuantile {
+                q: 0.5,
+                latency_ns: 1,
+            }],
         }],
     }
 }
