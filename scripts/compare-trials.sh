@@ -33,9 +33,10 @@ shown = lambda it: it is not None and (it[1] > 0 or it[2] < 0)
 for kind, all in said.items():
     count = lambda key: sum(shown(it[key]) for it in all)
     found = sum(shown(it["cpu"]) and it["cpu"][1] > 0 for it in all)
+    unknown = sum(it["alone"] is None or it["cpu"] is None for it in all)
     raised = sum(shown(it["alone"]) or shown(it["cpu"]) for it in all)
     print(f"{kind}: {len(all)} comparisons; differs as measured {count('plain')}, as if alone {count('alone')}, "
-          f"CPU per request {count('cpu')}; either of the last two {raised}; more CPU found {found}")
+          f"CPU per request {count('cpu')}; either of the last two {raised}; more CPU found {found}; without an interval {unknown}")
 PY
 }
 
@@ -141,7 +142,9 @@ beside_b() { # FOLDER
     while kill -0 "$hog" 2>/dev/null; do
         logs=("$1"/*.log)
         wanted=STOP
-        case "${logs[-1]:-}" in *-B.log) wanted=CONT ;; esac
+        if [ ${#logs[@]} -gt 0 ]; then
+            case "${logs[-1]}" in *-B.log) wanted=CONT ;; esac
+        fi
         [ "$wanted" = "$state" ] || kill "-$wanted" "$hog"
         state=$wanted
         read -rt 0.05 -u "$never" || true
