@@ -3,13 +3,15 @@
 //! Each recording is measured by itself (`Measured::of`), so that only one is in memory at a time; what is compared is
 //! what its report says, over its steady phase. A group is one configuration, recorded once or several times.
 
+mod beside_exposure;
 mod differences;
 mod environment;
 mod figures;
+mod in_turns;
 mod measured;
 mod sentences;
 
-use model::{COMPARISON_SCHEMA, ComparedGroup, Comparison};
+use model::{COMPARISON_SCHEMA, ComparedGroup, Comparison, Difference};
 
 pub use measured::Measured;
 pub use sentences::signed;
@@ -30,6 +32,7 @@ pub fn compare(groups: Vec<Group>) -> Comparison {
     let answers = sentences::answers(&groups, &figures);
     let groups = groups.into_iter().map(|group| ComparedGroup {
         name: group.name,
+        command: None,
         runs: group.runs.into_iter().map(|it| it.run).collect(),
     });
     Comparison {
@@ -39,7 +42,18 @@ pub fn compare(groups: Vec<Group>) -> Comparison {
         environment,
         figures,
         caveats,
+        experiment: None,
     }
+}
+
+/// How far the throughput as if alone of each group but the first is from the first's, of runs that took turns; `None`
+/// where it is not known.
+pub fn alone(groups: &[Group]) -> Vec<Option<Difference>> {
+    let Some((baseline, others)) = groups.split_first() else {
+        return Vec::new();
+    };
+    let difference = |other| in_turns::alone(baseline, other);
+    others.iter().map(difference).collect()
 }
 
 #[cfg(test)]

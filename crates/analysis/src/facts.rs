@@ -222,6 +222,14 @@ impl Facts<'_> {
         self.meta.workload.as_ref()?.load.rate
     }
 
+    /// How many times the throughput that was seen the generator asks for; infinite where it asks as fast as it can.
+    pub(crate) fn asked_times(&self) -> f64 {
+        let asked = self.asked_rate().zip(self.signal);
+        asked.map_or(f64::INFINITY, |(rate, seen)| {
+            (rate / seen.throughput).max(1.0)
+        })
+    }
+
     /// The time over which is counted what ends a run whenever it happens.
     pub(crate) fn whole_scope(&self) -> Window {
         self.scene.whole_scope()

@@ -17,6 +17,7 @@ pub mod compare;
 mod coverage;
 mod cpus;
 mod evaluator;
+mod exposure;
 pub mod facts;
 mod formula;
 mod gains;

@@ -27,6 +27,37 @@ pub struct Comparison {
     pub figures: Vec<ComparedFigure>,
     /// Doubts about the comparison.
     pub caveats: Vec<String>,
+    /// How its runs were made, where they were made for it; `None` of recordings that were there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<Experiment>,
+}
+
+/// Runs that were made to be compared: in rounds, each of which runs every command once in random order.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Experiment {
+    /// What the order of the runs follows from.
+    pub seed: u64,
+    /// Rounds in which a run of every command counts.
+    pub rounds: u32,
+    /// Half of the width of the interval that was asked for, as a part of the baseline.
+    pub precision: f64,
+    /// Half of the width that was reached, of the widest; `None` without an interval.
+    pub reached: Option<f64>,
+    /// What the runs took together, s.
+    pub spent_s: f64,
+    /// Runs that do not count.
+    pub voided: Vec<VoidedRun>,
+}
+
+/// A run that does not count.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct VoidedRun {
+    /// What its recording is called.
+    pub name: String,
+    /// The group that it would belong to.
+    pub group: String,
+    /// Why it does not count: a clause.
+    pub reason: String,
 }
 
 /// One recording, or several of the same configuration.
@@ -34,6 +65,9 @@ pub struct Comparison {
 pub struct ComparedGroup {
     /// As it is called in sentences: the recording's name, or the pattern that was typed.
     pub name: String,
+    /// The command that its recordings are of, secrets replaced; `None` of recordings that were there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Its recordings.
     pub runs: Vec<ComparedRun>,
 }
@@ -57,6 +91,25 @@ pub struct ComparedRun {
     pub would_help: Vec<Remedy>,
     /// How it went, second by second.
     pub course: Vec<CoursePoint>,
+    /// The round of an experiment that it is of, from 1 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
+    /// What others took of it; `None` where that was not asked, or is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<Taken>,
+}
+
+/// What neighbours, steal and the host took of a run, estimated from the account of its waits.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Taken {
+    /// CPUs that others used, on average.
+    pub others_cpus: f64,
+    /// CPUs that the hypervisor took from the server and the load generator, on average.
+    pub stolen_cpus: f64,
+    /// CPUs that these two would have used besides, on average.
+    pub displaced_cpus: f64,
+    /// Throughput as if alone, as a multiple of what was measured; at least 1.
+    pub alone: f64,
 }
 
 /// One second of a run, or several of a long one.
@@ -162,6 +215,8 @@ pub struct Difference {
 pub enum IntervalMethod {
     /// What varies from run to run: shift of two samples, by ranks, or Welch's of few.
     BetweenRuns,
+    /// What varies from round to round: the differences within rounds, in which all ran one after the other.
+    InTurns,
     /// Only what varies within the two runs: block bootstrap over seconds.
     WithinRuns,
     /// There is none.

@@ -38,7 +38,8 @@ pub use account::{
 pub use by_second::{BySecond, Omitted, SecondReport, Stall};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedGroup, ComparedRun, Comparison, CoursePoint,
-    Difference, EnvironmentDifference, FigureFamily, FigureUnit, IntervalMethod,
+    Difference, EnvironmentDifference, Experiment, FigureFamily, FigureUnit, IntervalMethod, Taken,
+    VoidedRun,
 };
 pub use counters::Counters;
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};

@@ -2,6 +2,8 @@
 //!
 //! An option's help has at most two lines of a terminal; what needs more is in `docs/`, which the help names.
 
+mod experimenting;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +12,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::Goal;
 use targets::NamedTarget;
+
+pub(crate) use experimenting::Experimenting;
 
 use crate::condition::Condition;
 use crate::difference_condition::DifferenceCondition;
@@ -35,7 +39,7 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Write the page of a recording: one HTML file that opens offline. Or serve it.
     Report(ReportPage),
-    /// Compare recordings: what changed, by how much, how sure that is, and why.
+    /// Compare recordings, or run commands in turns to compare them: what changed, by how much, how sure that is, and why.
     Compare(Compare),
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
@@ -266,9 +270,13 @@ Examples:
   stallscope compare before.stall after.stall
   stallscope compare 'before-*.stall' 'after-*.stall' --fail-if 'throughput < -5%'
   stallscope compare baseline/ pgbench-7.stall --export-markdown comment.md
+  stallscope compare --run 'pgbench -S -T 5 old' --run 'pgbench -S -T 5 new' --folder trial
 
 The first is what the others are compared with. A pattern in quotes, and a folder of recordings, are one group: \
 runs of the same configuration, whose scatter tells how sure a difference is.
+
+With --run Stallscope makes the recordings itself: in rounds, each of which runs every command once in random order. \
+Throughput is then given as if alone, without what neighbours and the hypervisor took.
 
 Exit status: 1 when a --fail-if condition holds; 2 when Stallscope failed.";
 
@@ -276,8 +284,10 @@ Exit status: 1 when a --fail-if condition holds; 2 when Stallscope failed.";
 #[command(after_help = COMPARE_HELP)]
 pub(crate) struct Compare {
     /// A recording, a folder of recordings, or a pattern in quotes: 'fast-*.stall'. At least two.
-    #[arg(value_name = "REC", required = true, num_args = 1..)]
+    #[arg(value_name = "REC", required_unless_present = "run", conflicts_with = "run", num_args = 1..)]
     pub(crate) recordings: Vec<String>,
+    #[command(flatten)]
+    pub(crate) experiment: Experimenting,
     /// Exit with status 1 if a difference is surely beyond this: 'throughput < -5%', 'p99 > 10%'. Repeatable.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<DifferenceCondition>,

@@ -1,4 +1,9 @@
-//! `compare`: recordings side by side.
+//! `compare`: recordings side by side, those that are there or those that it makes.
+
+mod arms;
+mod experiment;
+mod one_run;
+mod state;
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use model::Comparison;
 use recording::bundle;
 
+use self::experiment::Done;
 use crate::arguments::Compare;
 use crate::open_recording::{self, Opened};
 use crate::outputs::{self, OutputFile};
@@ -18,7 +24,6 @@ const FAILED: u8 = 1;
 const MOST_RUNS: usize = 1_000;
 
 pub(crate) fn compare(arguments: &Compare) -> Result<u8> {
-    let _interrupts = temporary_output::watch()?;
     let json = arguments
         .json
         .as_deref()
@@ -30,16 +35,20 @@ pub(crate) fn compare(arguments: &Compare) -> Result<u8> {
         .transpose()?;
     let page = arguments.output.as_deref();
     let page = page.map(|it| OutputFile::open(it, "-o")).transpose()?;
-    let named = arguments.recordings.iter().map(|it| named(it));
-    let mut named: Vec<Named> = named.collect::<Result<_>>()?;
-    tell_apart(&mut named);
-    if named.len() < 2 {
-        bail!(
-            "there is one group of recordings only, and nothing to compare it with. Name two recordings, folders of recordings, or patterns in quotes: stallscope compare 'before-*.stall' 'after-*.stall'"
-        );
-    }
-    let groups: Vec<Group> = named.iter().map(measured).collect::<Result<_>>()?;
-    let comparison = compare_groups(groups);
+    let comparison = match arguments.experiment.run.is_empty() {
+        true => None,
+        false => match experiment::experiment(arguments)? {
+            Done::Compared(comparison) => Some(*comparison),
+            Done::Interrupted(signal) => {
+                return Ok(u8::try_from(128 + signal).unwrap_or(u8::MAX));
+            }
+        },
+    };
+    let _interrupts = temporary_output::watch()?;
+    let comparison = match comparison {
+        Some(made) => made,
+        None => of_recordings(arguments)?,
+    };
     let detail = match arguments.verbose {
         true => outputs::Detail::Full,
         false => outputs::Detail::Short,
@@ -63,6 +72,20 @@ pub(crate) fn compare(arguments: &Compare) -> Result<u8> {
         false => outputs::say(text.trim_end()),
     }
     status(arguments, &comparison)
+}
+
+/// What was recorded before.
+fn of_recordings(arguments: &Compare) -> Result<Comparison> {
+    let named = arguments.recordings.iter().map(|it| named(it));
+    let mut named: Vec<Named> = named.collect::<Result<_>>()?;
+    tell_apart(&mut named);
+    if named.len() < 2 {
+        bail!(
+            "there is one group of recordings only, and nothing to compare it with. Name two recordings, folders of recordings, or patterns in quotes: stallscope compare 'before-*.stall' 'after-*.stall'"
+        );
+    }
+    let groups: Vec<Group> = named.iter().map(measured).collect::<Result<_>>()?;
+    Ok(compare_groups(groups))
 }
 
 /// Says which conditions hold.

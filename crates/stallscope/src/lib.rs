@@ -19,6 +19,7 @@ mod import;
 mod open_recording;
 mod outputs;
 mod page;
+mod precision;
 mod report;
 mod serve;
 mod temporary_output;

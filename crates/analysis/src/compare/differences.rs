@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{Difference, Interval, IntervalMethod};
 
-use super::Group;
 use super::measured::{Measured, Second};
+use super::{Group, in_turns};
 use crate::stats::{histogram, mean, median, resamples, shift};
 
 /// The difference of a figure; `None` where one of both has no value.
@@ -25,6 +25,9 @@ pub(super) fn between(
         interval: None,
         method: IntervalMethod::None,
     };
+    if let Some(pairs) = in_turns::pairs(baseline, other, &value) {
+        return Some(in_turns::difference(&pairs, plain));
+    }
     if first.len() + second.len() > 2 {
         return Some(between_runs(&first, &second, plain));
     }

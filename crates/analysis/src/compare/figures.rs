@@ -2,8 +2,8 @@
 
 use model::{ComparedFigure, FigureFamily, FigureUnit, LedgerClass};
 
-use super::measured::Measured;
-use super::{Group, differences};
+use super::measured::{ALONE, CPU, Measured};
+use super::{Group, differences, in_turns};
 use crate::account;
 use crate::stats::median;
 
@@ -25,8 +25,9 @@ type Row = (&'static str, &'static str, FigureUnit, Option<bool>);
 
 use FigureUnit::{Bytes, Nanoseconds, Number, Rate, Share};
 
-const LOAD: [Row; 9] = [
+const LOAD: [Row; 10] = [
     ("throughput", "throughput", Rate, BETTER),
+    (ALONE, "throughput, as if alone", Rate, BETTER),
     ("latency", "latency, mean", Nanoseconds, WORSE),
     ("latency.p50", "latency, p50", Nanoseconds, WORSE),
     ("latency.p99", "latency, p99", Nanoseconds, WORSE),
@@ -58,7 +59,8 @@ const PRESSURE: [Row; 8] = [
     ("load1", "load average, 1 min", Number, None),
 ];
 
-const TOTALS: [Row; 7] = [
+const TOTALS: [Row; 8] = [
+    (CPU, "CPU time of both", Nanoseconds, WORSE),
     ("cpu.target", "server's CPU time", Nanoseconds, WORSE),
     ("cpu.generator", "generator's CPU time", Nanoseconds, None),
     ("disk.read", "read from disks", Bytes, None),
@@ -142,16 +144,21 @@ fn row(groups: &[Group], declared: Declared, per_request: bool) -> Option<Compar
         (true, false) => format!("{} per second", declared.label),
         (false, _) => declared.label,
     };
+    let difference = |other| match key.as_str() {
+        ALONE => in_turns::alone(baseline, other),
+        CPU => {
+            let plain = differences::between(baseline, other, &key, value)?;
+            Some(in_turns::cpu(plain, (baseline, other), value))
+        }
+        _ => differences::between(baseline, other, &key, value),
+    };
     Some(ComparedFigure {
         label,
         family,
         unit,
         more_is_better,
         noise: differences::noise(groups, value),
-        differences: others
-            .iter()
-            .map(|other| differences::between(baseline, other, &key, value))
-            .collect(),
+        differences: others.iter().map(difference).collect(),
         values,
         key,
     })

@@ -7,11 +7,20 @@ use model::{
     Report, Resource, Role, ShareBasis, StallKind, Timeline, Window,
 };
 
+use crate::exposure::Exposure;
+use crate::facts;
 use crate::latency_sample::Samples;
 use crate::measure::Of;
+use crate::number_format::{percent, rate};
 use crate::request_times;
+use crate::scene::{Roles, Scene, Scope};
+use crate::thresholds::Thresholds;
 use crate::workload_metrics::{self, Bin, Source, inside};
 
+/// What throughput would be without what others took; of runs that took turns alone.
+pub(super) const ALONE: &str = "throughput.alone";
+/// CPU time of server and load generator together, which others change less than anything else.
+pub(super) const CPU: &str = "cpu.both";
 /// No more points than these say how a run went: of a longer one each is of several seconds.
 const MOST_POINTS: i64 = 3_600;
 const SECOND_NS: i64 = 1_000_000_000;
@@ -34,6 +43,8 @@ pub struct Measured {
     pub(super) latency: Provenance,
     /// The judged window in intervals, for what varies within it.
     pub(super) seconds: Vec<Second>,
+    /// What others took of it, or why that is not known.
+    pub(super) exposure: Result<Exposure, &'static str>,
 }
 
 /// An interval of the workload's signal.
@@ -54,13 +65,15 @@ impl Measured {
         let window = report.window;
         let signal = |name: &str| report.signals.iter().find(|it| it.name == name);
         let throughput = signal("throughput").and_then(|it| it.mean);
+        let exposure = exposure(timeline, meta, window);
         Self {
-            facts: facts(&report, meta),
+            facts: known_facts(&report, meta),
             values: values(&report, timeline),
             totals: totals(&report, timeline),
             requests: throughput.map(|it| it * window.seconds()),
             latency: signal("latency").map_or(Provenance::None, |it| it.provenance),
             seconds: seconds(timeline, meta, &bins, window),
+            exposure,
             run: ComparedRun {
                 name,
                 identity: report.identity.clone(),
@@ -70,9 +83,71 @@ impl Measured {
                 verdict: report.verdict.findings.first().map(headline),
                 would_help: would_help(&report),
                 course: course(timeline, &bins, &report),
+                round: None,
+                taken: None,
             },
         }
     }
+
+    /// The same as the run of a round of an experiment, from 1 on, in which it took turns with those of all groups.
+    pub fn in_round(mut self, round: u32) -> Self {
+        self.run.round = Some(round);
+        if let Some(alone) = self.alone() {
+            self.values.insert(ALONE.to_owned(), alone);
+        }
+        self.run.taken = self.exposure.ok().map(Exposure::taken);
+        self
+    }
+
+    /// Why its throughput cannot be told as if alone: a clause; `None` where it can.
+    pub fn uncorrectable(&self) -> Option<&'static str> {
+        match self.exposure {
+            _ if self.requests.is_none_or(|it| it <= 0.0) => Some("no requests were counted in it"),
+            Err(why) => Some(why),
+            Ok(_) => None,
+        }
+    }
+
+    /// The length of the judged window, s.
+    pub fn steady_for_s(&self) -> f64 {
+        self.run.window.seconds()
+    }
+
+    /// Its throughput, and what others took of it, in words.
+    pub fn in_short(&self) -> String {
+        let unit = &self.run.rate_unit;
+        match self.throughput().zip(self.exposed()) {
+            Some((throughput, exposed)) => format!(
+                "{} {unit}; others took {} of what it would do alone",
+                rate(throughput),
+                percent(exposed.lost())
+            ),
+            None => "its throughput is not known".to_owned(),
+        }
+    }
+
+    /// Operations per second in the judged window.
+    fn throughput(&self) -> Option<f64> {
+        self.values.get("throughput").copied()
+    }
+
+    /// Throughput as if alone.
+    pub(super) fn alone(&self) -> Option<f64> {
+        Some(self.throughput()? * self.exposure.ok()?.alone())
+    }
+
+    /// What others took of it.
+    pub(super) fn exposed(&self) -> Option<Exposure> {
+        self.exposure.ok()
+    }
+}
+
+fn exposure(timeline: &Timeline, meta: &Meta, window: Window) -> Result<Exposure, &'static str> {
+    let thresholds = Thresholds::default();
+    let roles = Roles::new(timeline, meta);
+    let scene = Scene::new(&roles, window, Scope::Run);
+    let facts = facts::measure(&scene, &thresholds);
+    Exposure::of(&facts)
 }
 
 fn rate_unit(meta: &Meta) -> String {
@@ -98,7 +173,7 @@ fn would_help(report: &Report) -> Vec<model::Remedy> {
 }
 
 /// What the recording says of its machine, and what of its run is no figure.
-fn facts(report: &Report, meta: &Meta) -> BTreeMap<String, String> {
+fn known_facts(report: &Report, meta: &Meta) -> BTreeMap<String, String> {
     let mut facts = report.environment.clone();
     let mut add = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|it| !it.is_empty()) {
@@ -180,7 +255,9 @@ fn totals(report: &Report, timeline: &Timeline) -> BTreeMap<&'static str, f64> {
             Role::Generator => "cpu.generator",
             _ => continue,
         };
-        *totals.entry(key).or_insert(0.0) += subject.cpu_ns as f64;
+        for key in [key, CPU] {
+            *totals.entry(key).or_insert(0.0) += subject.cpu_ns as f64;
+        }
     }
     let mut add = |key, kind, table, columns: &[&str]| {
         let entities = timeline.entities.of_kind(kind);

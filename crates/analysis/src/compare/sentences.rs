@@ -3,7 +3,9 @@
 use model::{ComparedFigure, Difference, FigureFamily, IntervalMethod, PhaseVerdict, Provenance};
 
 use super::Group;
+use super::measured::{ALONE, CPU};
 use crate::number_format::{duration, gain, percent, rate};
+use crate::stats::median;
 
 /// A wait that makes less of what a request takes longer is not named.
 const LEAST_PART: f64 = 0.1;
@@ -36,7 +38,10 @@ pub(super) fn answers(groups: &[Group], figures: &[ComparedFigure]) -> Vec<Vec<S
             place: at + 1,
             figures,
         };
-        let load = pair.load();
+        let load = match pair.of(ALONE) {
+            Some(_) => pair.as_if_alone(),
+            None => pair.load(),
+        };
         let said = [
             pair.why(),
             pair.bottlenecks(),
@@ -64,27 +69,7 @@ impl Pair<'_> {
     /// Throughput, and latency where throughput does not differ.
     fn load(&self) -> Vec<String> {
         let (one, other) = (&self.baseline.name, &self.other.name);
-        let unit = self
-            .other
-            .runs
-            .first()
-            .map_or("", |it| it.run.rate_unit.as_str());
-        let throughput = self.of("throughput").map(|(before, after, difference)| {
-            let both = format!("{} instead of {} {unit}", rate(after), rate(before));
-            match in_words(&difference, "more", "less") {
-                Some(by) => format!(
-                    "{other} does {by} than {one}: {both}{}.",
-                    interval(&difference)
-                ),
-                None if is_alike(&difference) => {
-                    format!("{other} does as much as {one}: {both}{}.", interval(&difference))
-                }
-                None => format!(
-                    "Whether {other} does more or less than {one} cannot be told from these runs: {both}{}.",
-                    interval(&difference)
-                ),
-            }
-        });
+        let throughput = self.does("", "throughput");
         let latency = self.of("latency").and_then(|(before, after, difference)| {
             let by = in_words(&difference, "longer", "less time")?;
             Some(format!(
@@ -98,6 +83,78 @@ impl Pair<'_> {
             || format!("No throughput is known of {one} or of {other}: who does more is not said.");
         let first = throughput.unwrap_or_else(unknown);
         std::iter::once(first).chain(latency).collect()
+    }
+
+    /// Who does more by the figure of this key; `alone` begins the sentence.
+    fn does(&self, alone: &str, key: &str) -> Option<String> {
+        let (before, after, difference) = self.of(key)?;
+        let (one, other) = (&self.baseline.name, &self.other.name);
+        let runs = &self.other.runs;
+        let unit = runs.first().map_or("", |it| it.run.rate_unit.as_str());
+        let both = format!("{} instead of {} {unit}", rate(after), rate(before));
+        let interval = interval(&difference);
+        Some(match in_words(&difference, "more", "less") {
+            Some(by) => format!("{alone}{other} does {by} than {one}: {both}{interval}."),
+            None if is_alike(&difference) => {
+                format!("{alone}{other} does as much as {one}: {both}{interval}.")
+            }
+            None => {
+                let whether = match alone.is_empty() {
+                    true => format!("Whether {other} does"),
+                    false => format!("Whether {other} alone does"),
+                };
+                format!(
+                    "{whether} more or less than {one} cannot be told from these runs: {both}{interval}."
+                )
+            }
+        })
+    }
+
+    /// Of runs that took turns: throughput as if alone, CPU time per request, and what others took of both.
+    fn as_if_alone(&self) -> Vec<String> {
+        let said = [self.does("Alone, ", ALONE), self.needs(), self.taken()];
+        said.into_iter().flatten().collect()
+    }
+
+    /// Who needs more CPU time for a request.
+    fn needs(&self) -> Option<String> {
+        let (before, after, difference) = self.of(CPU)?;
+        if self.baseline.runs.iter().any(|it| it.requests.is_none()) {
+            return None;
+        }
+        let (one, other) = (&self.baseline.name, &self.other.name);
+        let both = format!("{} instead of {}", duration(after), duration(before));
+        let interval = interval(&difference);
+        let said = match in_words(&difference, "more", "less") {
+            Some(by) => format!("{other} needs {by} CPU per request than {one}"),
+            None if is_alike(&difference) => {
+                format!("{other} needs as much CPU per request as {one}")
+            }
+            None => format!(
+                "Whether {other} needs more or less CPU per request than {one} cannot be told from these runs"
+            ),
+        };
+        Some(format!(
+            "{said}: {both} of server and load generator{interval}."
+        ))
+    }
+
+    /// What others took of both.
+    fn taken(&self) -> Option<String> {
+        let of = |group: &Group| {
+            let exposed = group.runs.iter().filter_map(|it| it.exposed());
+            let lost: Vec<f64> = exposed.map(|it| it.lost()).collect();
+            median(&lost).map(percent)
+        };
+        let (one, other) = (&self.baseline.name, &self.other.name);
+        let (before, after, _) = self.of("throughput")?;
+        Some(format!(
+            "Neighbours, steal and the host took {} of the throughput of {one} and {} of that of {other}: as measured it is {} and {}.",
+            of(self.baseline)?,
+            of(self.other)?,
+            rate(before),
+            rate(after)
+        ))
     }
 
     /// The waits that a request takes longer or shorter by, most first, where a difference is shown.

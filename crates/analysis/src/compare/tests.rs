@@ -8,6 +8,7 @@ use model::{
 
 use super::measured::Second;
 use super::*;
+use crate::exposure::Exposure;
 use crate::stats::Xorshift;
 
 const S: i64 = 1_000_000_000;
@@ -41,6 +42,8 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
             verdict: None,
             would_help: Vec::new(),
             course: Vec::new(),
+            round: None,
+            taken: None,
         },
         facts: BTreeMap::new(),
         values,
@@ -48,6 +51,36 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
         requests: throughput.map(|it| it * window.seconds()),
         latency: Provenance::ToolMean,
         seconds: (0..20).map(second).collect(),
+        exposure: Err("it was not measured"),
+    }
+}
+
+/// Runs in rounds: throughput, CPU time of a request in ns, and what others took of it.
+fn in_turns(name: &str, runs: &[(f64, f64, Exposure)]) -> Group {
+    let one = |((throughput, cpu_ns, exposure), round): (&(f64, f64, Exposure), u32)| {
+        let mut run = run(
+            &format!("{round:03}-{name}"),
+            &[("throughput", *throughput)],
+        );
+        run.totals.insert("cpu.both", throughput * 20.0 * cpu_ns);
+        run.exposure = Ok(*exposure);
+        run.in_round(round)
+    };
+    group(name, runs.iter().zip(1..).map(one).collect())
+}
+
+/// On two CPUs, of which others have a part of one while it waits for it.
+fn beside(part: f64) -> Exposure {
+    Exposure {
+        own: 2.0 - part,
+        others: part,
+        stolen: 0.0,
+        cpus: 2.0,
+        waiting: 3.0 * part,
+        standing: 0.9,
+        busiest: 0.2,
+        clients: f64::INFINITY,
+        asked: f64::INFINITY,
     }
 }
 
@@ -264,5 +297,127 @@ fn equal_groups_differ_in_about_one_comparison_of_twenty() {
         }
         // Binomial(400, 0.05) is at most 34 in 998 of 1,000 draws.
         assert!(shown <= 34, "{shown} of 400 with {runs} runs each");
+    }
+}
+
+/// What five rounds on a machine that drifts by half do to a throughput.
+const DRIFT: [f64; 5] = [1.0, 1.4, 0.9, 1.2, 1.5];
+
+#[test]
+fn what_drifts_between_rounds_is_in_no_difference_within_them() {
+    let of = |name: &str, throughput: f64| {
+        let wobble = [1.0, 1.01, 0.99, 1.0, 1.005];
+        let runs = DRIFT
+            .iter()
+            .zip(wobble)
+            .map(|(drift, wobble)| (throughput * drift * wobble, 5e4, beside(0.0)));
+        in_turns(name, &runs.collect::<Vec<_>>())
+    };
+    let steady = [(1000.0, 5e4, beside(0.0)); 5].map(|(x, cpu, it)| (x, cpu, it));
+    let a = in_turns(
+        "A",
+        &steady
+            .iter()
+            .zip(DRIFT)
+            .map(|(it, drift)| (it.0 * drift, it.1, it.2))
+            .collect::<Vec<_>>(),
+    );
+    let comparison = compare(vec![a, of("B", 950.0)]);
+    let throughput = comparison.figure("throughput.alone").expect("it is known");
+    let difference = throughput.differences[0].expect("both have it");
+    assert_eq!(difference.method, IntervalMethod::InTurns);
+    let interval = difference.interval.expect("five rounds");
+    assert!(
+        -0.065 < interval.low && interval.high < -0.035,
+        "{interval:?}"
+    );
+    expect![[r#"
+        Alone, B does 4.9 % less than A: 1,140 instead of 1,200 tps (95 % interval of the difference: -5.8 % to -4 %).
+        B needs as much CPU per request as A: 50.0 us instead of 50.0 us of server and load generator (95 % interval of the difference: 0 to 0).
+        Neighbours, steal and the host took 0 of the throughput of A and 0 of that of B: as measured it is 1,200 and 1,140.
+    "#]]
+    .assert_eq(&told(&comparison));
+}
+
+#[test]
+fn a_neighbour_beside_one_arm_makes_no_difference_and_less_is_known() {
+    let of = |name: &str, parts: [f64; 5]| {
+        let runs = parts
+            .iter()
+            .zip(DRIFT)
+            .map(|(part, drift)| (1000.0 * drift * (2.0 - part) / 2.0, 5e4, beside(*part)));
+        in_turns(name, &runs.collect::<Vec<_>>())
+    };
+    let exposed = [0.6, 0.62, 0.58, 0.61, 0.6];
+    let one = compare(vec![of("A", [0.0; 5]), of("B", exposed)]);
+    let both = compare(vec![of("A", exposed), of("B", exposed)]);
+    let width = |comparison: &Comparison, key: &str| {
+        let difference = comparison.figure(key).expect("it is known").differences[0];
+        let interval = difference
+            .expect("both have it")
+            .interval
+            .expect("five rounds");
+        (interval.low, interval.high)
+    };
+    let plain = width(&one, "throughput");
+    assert!(plain.1 < -0.2, "as measured it is less: {plain:?}");
+    let alone = width(&one, "throughput.alone");
+    assert!(alone.0 < 0.0 && 0.0 < alone.1, "{alone:?}");
+    let cpu = width(&one, "cpu.both");
+    assert!(cpu.0 < 0.0 && 0.0 < cpu.1, "{cpu:?}");
+    // Where both were exposed alike the correction cancels, and nothing is less sure by it.
+    for key in ["throughput.alone", "cpu.both"] {
+        let (low, high) = width(&both, key);
+        assert!(
+            low.abs() < 1e-3 && high.abs() < 1e-3,
+            "{key}: {low} to {high}"
+        );
+    }
+}
+
+#[test]
+fn rounds_that_lack_a_run_are_left_out_and_one_round_has_no_interval() {
+    let mut a = in_turns("A", &[(1000.0, 5e4, beside(0.0)); 3]);
+    let b = in_turns(
+        "B",
+        &[
+            (900.0, 5e4, beside(0.0)),
+            (910.0, 5e4, beside(0.0)),
+            (9.0, 5e4, beside(0.0)),
+        ],
+    );
+    a.runs.truncate(2);
+    let interval = |groups: &[Group]| alone(groups)[0].and_then(|it| it.interval);
+    let groups = [a, b];
+    let two = interval(&groups).expect("two rounds have both");
+    assert!(two.low > -0.2 && two.high < 0.0, "{two:?}");
+    let [mut a, b] = groups;
+    a.runs.truncate(1);
+    assert_eq!(interval(&[a, b]), None);
+}
+
+#[test]
+fn equal_commands_in_turns_differ_in_about_one_comparison_of_twenty() {
+    let mut random = Xorshift::new(11);
+    let mut normal = move || {
+        (0..12)
+            .map(|_| random.below(1_000_000) as f64 / 1e6)
+            .sum::<f64>()
+            - 6.0
+    };
+    for rounds in [3, 5, 8, 12] {
+        let mut shown = 0;
+        for _ in 0..400 {
+            let drift: Vec<f64> = (0..rounds).map(|_| (0.3 * normal()).exp()).collect();
+            let mut of = |name: &str| {
+                let one =
+                    |drift: &f64| (1000.0 * drift * (0.03 * normal()).exp(), 5e4, beside(0.0));
+                in_turns(name, &drift.iter().map(one).collect::<Vec<_>>())
+            };
+            let groups = [of("A"), of("B")];
+            shown += usize::from(alone(&groups)[0].expect("both have it").is_shown());
+        }
+        // Binomial(400, 0.05) is at most 34 in 998 of 1,000 draws.
+        assert!(shown <= 34, "{shown} of 400 with {rounds} rounds");
     }
 }

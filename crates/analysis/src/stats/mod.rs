@@ -34,4 +34,5 @@ pub use outliers::without_outliers;
 pub use quantile::{is_supported, nearest_rank};
 pub use random::Xorshift;
 pub use signed_rank::{Estimate, hodges_lehmann};
+pub use student::{mean_of_normal, t_95};
 pub use two_samples::shift;

@@ -1,4 +1,9 @@
-//! Quantiles of Student's t distribution.
+//! Quantiles of Student's t distribution, and the mean with its interval.
+
+use model::Interval;
+
+use super::mean::mean;
+use super::signed_rank::Estimate;
 
 /// What the absolute value exceeds in 5 of 100 draws, by degrees of freedom from 1 on (Student's t, the 97.5 % quantile;
 /// Abramowitz and Stegun 1964, Handbook of Mathematical Functions, table 26.10).
@@ -9,7 +14,7 @@ const T_95: [f64; 30] = [
 ];
 
 /// The same for any degrees of freedom, rounded down, so that an interval is rather too wide; `None` under one.
-pub(super) fn t_95(degrees: f64) -> Option<f64> {
+pub fn t_95(degrees: f64) -> Option<f64> {
     let whole = degrees.floor();
     if whole.is_nan() || whole < 1.0 {
         return None;
@@ -22,9 +27,39 @@ pub(super) fn t_95(degrees: f64) -> Option<f64> {
     })
 }
 
+/// The mean of independent, normally distributed values with its 95 % interval (Student 1908, Biometrika 6); `None` of
+/// fewer than two.
+pub fn mean_of_normal(values: &[f64]) -> Option<Estimate> {
+    let value = mean(values)?;
+    let degrees = (values.len() - 1) as f64;
+    let half = t_95(degrees)?;
+    let squares: f64 = values.iter().map(|it| (it - value).powi(2)).sum();
+    let half = half * (squares / degrees / values.len() as f64).sqrt();
+    Some(Estimate {
+        value,
+        interval: Interval {
+            low: value - half,
+            high: value + half,
+        },
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::t_95;
+    use super::*;
+
+    #[test]
+    fn a_mean_has_the_interval_of_its_scatter() {
+        let Estimate { value, interval } = mean_of_normal(&[1.0, 2.0, 3.0]).expect("three values");
+        assert_eq!(value, 2.0);
+        // A standard error of 1 / sqrt(3), with 2 degrees of freedom.
+        assert!(
+            (interval.high - 2.0 - 4.303 / 3f64.sqrt()).abs() < 1e-9,
+            "{interval:?}"
+        );
+        assert!((interval.low + interval.high - 4.0).abs() < 1e-9);
+        assert!(mean_of_normal(&[]).is_none() && mean_of_normal(&[1.0]).is_none());
+    }
 
     #[test]
     fn degrees_are_rounded_down_and_many_are_normal() {

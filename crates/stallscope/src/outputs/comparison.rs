@@ -37,6 +37,7 @@ pub(super) fn text(comparison: &Comparison, width: usize, detail: Detail) -> Str
         lines.for_each(|line| text.push_str(&format!("{line}\n")));
         text.push_str(&format!("\n{}", table(comparison, at + 1, detail)));
     }
+    text.push_str(&runs(comparison, width));
     let names = comparison.groups.iter().map(|it| it.name.as_str());
     for (difference, at) in comparison.environment.iter().zip(0..) {
         let values = names.clone().zip(&difference.values);
@@ -66,6 +67,41 @@ pub(super) fn text(comparison: &Comparison, width: usize, detail: Detail) -> Str
     text.lines()
         .map(|line| format!("{}\n", line.trim_end()))
         .collect()
+}
+
+/// How the runs were made, where they were made to be compared.
+fn runs(comparison: &Comparison, width: usize) -> String {
+    let Some(experiment) = &comparison.experiment else {
+        return String::new();
+    };
+    let mut text = String::from("\n");
+    for group in &comparison.groups {
+        let command = group.command.as_deref().unwrap_or_default();
+        text.push_str(&labelled(&format!("{} is", group.name), command, width));
+    }
+    let precision = percent(experiment.precision);
+    let reached = match experiment.reached {
+        Some(it) if it <= experiment.precision => {
+            format!("the precision of {precision} was reached")
+        }
+        Some(it) => format!(
+            "{} instead of the precision of {precision} was reached",
+            percent(it)
+        ),
+        None => format!("too few for the precision of {precision}"),
+    };
+    let said = format!(
+        "{} in random order (seed {}), {}; {reached}",
+        analysis::count(experiment.rounds, "round"),
+        experiment.seed,
+        duration(experiment.spent_s * 1e9)
+    );
+    text.push_str(&labelled("Runs", &said, width));
+    for run in &experiment.voided {
+        let said = format!("{} does not count: {}", run.name, run.reason);
+        text.push_str(&labelled("Voided", &said, width));
+    }
+    text
 }
 
 /// One group's figures beside the first's.

@@ -16,6 +16,7 @@ mod children;
 mod compare;
 mod containers;
 mod doctor;
+mod experiment;
 mod explain;
 mod export;
 mod few_files;
