@@ -15,6 +15,7 @@ mod entity;
 mod formula;
 mod gap;
 mod goal;
+mod judged;
 mod label_report;
 mod monotone;
 mod name;
@@ -47,6 +48,7 @@ pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityReco
 pub use formula::{Amount, Formula, Reading, Whose};
 pub use gap::{Gap, GapReason};
 pub use goal::{Goal, GoalReport, Latency};
+pub use judged::{Answer, Caveat, Judged, RuledOut};
 pub use label_report::LabelReport;
 pub use monotone::{Monotone, Rollback};
 pub use name::{bytes_of, name_of};
@@ -54,9 +56,9 @@ pub use page::{
     PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
 };
 pub use report::{
-    Answer, Caveat, Confidence, Evidence, Finding, GainOf, Headroom, Interval, Judged,
-    MachineReport, Phase, PhaseKind, PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy,
-    Report, ReportSubject, Resource, RuledOut, Signal, StallKind, UnitReport, UnitWait, Verdict,
+    Confidence, Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Phase, PhaseKind,
+    PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource,
+    Signal, StallKind, UnitReport, UnitWait, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{

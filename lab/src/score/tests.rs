@@ -45,6 +45,7 @@ fn finding(cause: &str, entity: Entity) -> Finding {
         would_not_help: Vec::new(),
         evidence_against: Vec::new(),
         to_confirm: String::new(),
+        at_peer: None,
     }
 }
 
@@ -85,6 +86,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
             generator: None,
             headroom: None,
         },
+        labels: Vec::new(),
         phases: Vec::new(),
         goals: Vec::new(),
         machine: None,

@@ -487,6 +487,10 @@ export interface Report {
   goals?: GoalReport[];
   identity: Identity;
   /**
+   * The operations of each label over the window, where the workload tells several apart.
+   */
+  labels?: LabelReport[];
+  /**
    * Of a recording of the whole machine, everybody who was followed; the rest of the report is about the
    * first of them. `None` where targets were named or a workload was run.
    */
@@ -761,6 +765,35 @@ export interface Identity {
   stallscope: string;
 }
 /**
+ * The operations of one label: a sampler, an endpoint, a kind of operation.
+ */
+export interface LabelReport {
+  /**
+   * Operations completed; `None` where it does not say.
+   */
+  completed?: number | null;
+  /**
+   * Operations failed; `None` where it does not say.
+   */
+  failed?: number | null;
+  /**
+   * Their mean latency, ns.
+   */
+  latency_mean_ns?: number | null;
+  /**
+   * The latency that 99 % of them do not exceed, ns; `None` where too few are known.
+   */
+  latency_p99_ns?: number | null;
+  /**
+   * What the load generator calls them.
+   */
+  name: string;
+  /**
+   * Whether the load generator reported it at its end: it is of its whole run, and not of the window alone.
+   */
+  of_whole_run?: boolean;
+}
+/**
  * Who of a machine waits, for what, and who makes them wait.
  */
 export interface MachineReport {
@@ -890,6 +923,11 @@ export interface Quantile {
    * Whether the true value is this or more: requests that had no reply yet count as if it had come at the end.
    */
   at_least?: boolean;
+  /**
+   * Whether the load generator printed it at its end: it is of its whole run, warm-up included, and not of the
+   * window alone.
+   */
+  of_whole_run?: boolean;
   /**
    * 0 to 1.
    */
@@ -1122,6 +1160,11 @@ export interface Caveat {
  * One finding: a cause that is present.
  */
 export interface Finding {
+  /**
+   * Of a peer that was recorded as a dependency: what it waits for itself, as if it were the target; shares are of
+   * the calls to it.
+   */
+  at_peer?: Finding | null;
   /**
    * The cause: `cpu.saturated`.
    */
@@ -1524,6 +1567,10 @@ export interface Summary {
    */
   latency_mean_ns?: number | null;
   /**
+   * Quantiles of latency as the tool printed them, lowest first.
+   */
+  latency_quantiles?: LatencyQuantile[];
+  /**
    * Standard deviation of latency, ns.
    */
   latency_stddev_ns?: number | null;
@@ -1561,6 +1608,19 @@ export interface Summary {
   version?: string | null;
 }
 /**
+ * A quantile of latency in a load generator's closing report: of its whole run, and as exact as the tool is.
+ */
+export interface LatencyQuantile {
+  /**
+   * Latency, ns.
+   */
+  latency_ns: number;
+  /**
+   * 0 to 1; 1 is the highest.
+   */
+  q: number;
+}
+/**
  * One script's part of a final report.
  */
 export interface ScriptSummary {
@@ -1576,6 +1636,10 @@ export interface ScriptSummary {
    * Mean latency, ns.
    */
   latency_mean_ns?: number | null;
+  /**
+   * Quantiles of latency, lowest first.
+   */
+  latency_quantiles?: LatencyQuantile[];
   /**
    * Standard deviation of latency, ns.
    */

@@ -93,7 +93,7 @@ fn a_crowd_in_futex_behind_one_sync_is_disk_and_no_lock() {
         io.sync | process server | consistent | 1.000 (1.000 to 1.000)
         Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's).
         helps: fewer syncs: more work per commit, or commits that need not be safe at once: +888 % to +1601 % by CPU law, one thread
-        helps: a disk that syncs faster (now 2.25 ms per operation): +888 % to +1601 % by CPU law, one thread
+        helps: a disk that syncs faster than vda (now 2.25 ms per operation): +888 % to +1601 % by CPU law, one thread
         not: more or faster CPUs
         wrong if: let server not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
