@@ -24,10 +24,13 @@ scripts/need.sh "the steal experiment" linux-perf ||
 scripts/rust.sh
 scripts/need.sh "the page's tests" nodejs npm chromium ||
     echo "No Node.js or Chromium: the page is not tested" >&2
-scripts/need.sh "the tests of load generators" golang-go python3-venv nginx-light redis-server && scripts/load-generators.sh ||
-    echo "No vegeta or Locust: these are tested on captured output only" >&2
-scripts/jmeter.sh >/dev/null ||
-    echo "No JMeter: it is tested on captured output only" >&2
+scripts/need.sh "the tests of load generators" golang-go python3-venv nginx-light redis-server openjdk-17-jdk-headless maven unzip ||
+    echo "No Go, Python, Java or Maven: load generators are tested on captured output only" >&2
+# These wait for the network for the most part, while the compiler works.
+scripts/load-generators.sh >&2 || echo "No vegeta or Locust: these are tested on captured output only" >&2 &
+load_generators=$!
+scripts/jmeter.sh >/dev/null || echo "No JMeter: it is tested on captured output only" >&2 &
+jmeter=$!
 scripts/python.sh || echo "No Python with pyarrow: what export writes is not read back" >&2
 
 log=$(mktemp)
@@ -53,6 +56,8 @@ step lints env CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a cargo clippy --workspa
 step tidy cargo xtask tidy
 # Tests, and the programs that they run: what `cargo build --bins` makes has other features, too.
 step build cargo test --workspace --no-run
+
+wait "$load_generators" "$jmeter" || true
 
 # --show-output: the lines of tests that passed are where SKIPPED stands.
 echo "== tests: cargo test --workspace"

@@ -15,7 +15,7 @@ use crate::{binary, interrupt};
 const RUNS: [(&str, Storage); 3] = [
     ("1-fast", Storage::Own),
     ("2-slow", Storage::Delayed(Duration::from_millis(40))),
-    ("3-slower", Storage::Delayed(Duration::from_millis(1200))),
+    ("3-slower", Storage::Delayed(Duration::from_millis(800))),
 ];
 
 /// Arguments of `demo-storage`.
@@ -48,7 +48,8 @@ pub fn demo_storage(arguments: &DemoStorageArguments) -> Result<u8> {
         let served = blog.serve(storage)?;
         let recording = folder.join(format!("{name}.stall"));
         let mut command = Command::new(&stallscope);
-        command.args(["run", "-o"]).arg(&recording);
+        // A few thousand switches a second: all of them are cheap.
+        command.args(["run", "--trace-all", "-o"]).arg(&recording);
         for port in [&served.database, &served.sessions] {
             command
                 .arg("--target")

@@ -196,5 +196,6 @@ fn headline(ranked: rank::Ranked) -> Option<PhaseVerdict> {
         share: finding.share,
         confidence: finding.confidence,
         sentence: finding.sentence,
+        at_peer: finding.at_peer.map(|it| it.cause),
     })
 }

@@ -358,6 +358,9 @@ pub struct PhaseVerdict {
     pub confidence: Confidence,
     /// One full sentence with the number.
     pub sentence: String,
+    /// Of a peer that was recorded as a dependency: the cause there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_peer: Option<String>,
 }
 
 /// One metric of the workload over the window.

@@ -1385,6 +1385,10 @@ export interface Phase {
  */
 export interface PhaseVerdict {
   /**
+   * Of a peer that was recorded as a dependency: the cause there.
+   */
+  at_peer?: string | null;
+  /**
    * The cause: `cpu.saturated`.
    */
   cause: string;

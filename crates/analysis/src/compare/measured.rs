@@ -12,7 +12,7 @@ use crate::facts;
 use crate::latency_sample::Samples;
 use crate::measure::Of;
 use crate::number_format::{percent, rate};
-use crate::request_times;
+use crate::request_times::{self, End};
 use crate::scene::{Roles, Scene, Scope};
 use crate::thresholds::Thresholds;
 use crate::workload_metrics::{self, Bin, Source, inside};
@@ -163,6 +163,7 @@ fn headline(finding: &Finding) -> PhaseVerdict {
         share: finding.share,
         confidence: finding.confidence,
         sentence: finding.sentence.clone(),
+        at_peer: finding.at_peer.as_ref().map(|it| it.cause.clone()),
     }
 }
 
@@ -288,9 +289,17 @@ fn totals(report: &Report, timeline: &Timeline) -> BTreeMap<&'static str, f64> {
 }
 
 fn seconds(timeline: &Timeline, meta: &Meta, bins: &[Bin], window: Window) -> Vec<Second> {
-    let bins: Vec<&Bin> = inside(bins, window).collect();
+    let mut source = workload_metrics::source(timeline, meta);
+    let finer = counted(timeline, bins, window);
+    let bins: Vec<&Bin> = match &finer {
+        Some((end, finer)) => {
+            source = Source::Kernel(*end);
+            inside(finer, window).collect()
+        }
+        None => inside(bins, window).collect(),
+    };
     let windows: Vec<Window> = bins.iter().map(|it| it.window).collect();
-    let times = match workload_metrics::source(timeline, meta) {
+    let times = match source {
         Source::Kernel(end) => {
             let each = request_times::over_each(timeline, end, &windows);
             each.into_iter().map(|it| it.buckets).collect()
@@ -306,6 +315,27 @@ fn seconds(timeline: &Timeline, meta: &Meta, bins: &[Bin], window: Window) -> Ve
         buckets,
     };
     bins.iter().zip(times).map(second).collect()
+}
+
+/// Seconds as the kernel counted them, where the workload speaks so rarely that little is seen to vary, and both counted
+/// as many requests.
+fn counted(timeline: &Timeline, bins: &[Bin], window: Window) -> Option<(End, Vec<Bin>)> {
+    /// Intervals of the workload's own that are longer on average are too long, s.
+    const LONG_S: f64 = 2.0;
+    /// So many seconds are better than few longer intervals.
+    const ENOUGH: usize = 10;
+    /// Counts that differ by more are not of the same requests.
+    const APART: f64 = 0.05;
+    let lengths: Vec<f64> = inside(bins, window).map(|it| it.window.seconds()).collect();
+    if lengths.iter().sum::<f64>() <= LONG_S * lengths.len() as f64 {
+        return None;
+    }
+    let end = request_times::nearest_end(timeline)?;
+    let finer = request_times::bins(timeline, end);
+    let all = |bins: &[Bin]| -> f64 { inside(bins, window).map(Bin::completed).sum() };
+    let (told, counted) = (all(bins), all(&finer));
+    let is_same = (counted - told).abs() <= APART * told;
+    (is_same && inside(&finer, window).count() >= ENOUGH).then_some((end, finer))
 }
 
 /// Single operations that the workload wrote down, in buckets each 1 % wider than the one before.
@@ -330,6 +360,8 @@ fn course(timeline: &Timeline, bins: &[Bin], report: &Report) -> Vec<CoursePoint
         report.origin.max(timeline.window.start),
         timeline.window.end,
     );
+    let finer = counted(timeline, bins, report.window);
+    let bins = finer.as_ref().map_or(bins, |(_, finer)| finer);
     let length = SECOND_NS.max(known.len_ns() / MOST_POINTS);
     let point = |at: i64| {
         let start = known.start + at * length;

@@ -221,7 +221,10 @@ impl Pair<'_> {
         };
         let throughput = self.of("throughput")?.2;
         let is_more = throughput.is_shown() && throughput.relative.is_some_and(|by| by > 0.0);
-        if !(is_more || is_alike(&throughput)) || self.of("latency").is_some_and(is_worse) {
+        let is_sure = is_more || is_alike(&throughput);
+        if !(is_sure || self.is_held_back_alike(&throughput))
+            || self.of("latency").is_some_and(is_worse)
+        {
             return None;
         }
         let figures = self
@@ -237,12 +240,28 @@ impl Pair<'_> {
             most.values.first()?.as_ref()?,
             most.values.get(self.place)?.as_ref()?,
         );
+        let lost = match is_sure {
+            true => "nothing is lost by it: throughput is not lower, and requests take no longer",
+            false => "no loss by it is seen: the bottleneck is the same in both",
+        };
         Some(format!(
-            "{} is {} instead of {}, and nothing is lost by it: throughput is not lower, and requests take no longer.",
+            "{} is {} instead of {}, and {lost}.",
             most.label,
             percent(*after),
             percent(*before)
         ))
+    }
+
+    /// Whether the same holds back both, and throughput is as high as far as the runs tell.
+    fn is_held_back_alike(&self, throughput: &Difference) -> bool {
+        let (one, other) = (verdicts(self.baseline), verdicts(self.other));
+        let [first, second] = [one.as_slice(), other.as_slice()].map(|all| match all {
+            [only] => Some((&only.cause, &only.entity.name)),
+            _ => None,
+        });
+        let is_near = throughput.relative.is_some_and(|by| by.abs() < ALIKE);
+        let is_unsure = throughput.interval.is_some() && !throughput.is_shown();
+        first.is_some() && first == second && is_near && is_unsure
     }
 
     /// Whether load average would have told the same.
@@ -299,8 +318,10 @@ fn verdict(own: &PhaseVerdict) -> String {
             let share = own
                 .share
                 .map_or(String::new(), |share| format!(", {}", percent(share)));
+            let there = own.at_peer.as_ref();
+            let there = there.map_or(String::new(), |cause| format!(", there {cause}"));
             format!(
-                "{cause} ({}{share}, {})",
+                "{cause} ({}{share}, {}{there})",
                 own.entity.name,
                 own.confidence.word()
             )

@@ -103,6 +103,7 @@ fn judged(mut run: Measured, cause: &str, entity: &str, share: f64) -> Measured 
         share: Some(share),
         confidence: Confidence::Measured,
         sentence: String::new(),
+        at_peer: None,
     });
     run
 }

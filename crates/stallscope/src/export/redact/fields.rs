@@ -125,7 +125,7 @@ const FIELDS: &[(&str, How, &str)] = &[
     ("workload", Closed, "latency"),
     ("workload", Number, "is_heard started"),
     ("workload.load", Number, "clients threads rate"),
-    ("workload.load", OneOf(&["tps"]), "rate_unit"),
+    ("workload.load", OneOf(&["tps", "per second"]), "rate_unit"),
     ("workload.load", OptionName, "clients_option rate_option"),
     ("workload.outcome", Number, "ended"),
     ("workload.outcome", Sentence, "remarks"),
