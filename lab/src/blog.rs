@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -153,6 +153,8 @@ impl Blog {
         ] {
             server.arg(format!("--{option}={}/{name}", own.display()));
         }
+        // Its log has what it says there too.
+        server.stderr(Stdio::null());
         stage.beside(server)?;
         wait_for_so_long(&here(&self.database), DATABASE_LIMIT)
     }

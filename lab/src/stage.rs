@@ -30,7 +30,6 @@ pub use devices::{device_of, disk_name_of, forget_cached};
 pub use limits::Limit;
 pub use network::SERVER as DELAYED_SERVER;
 pub use programs::Beside;
-pub use slow_disk::SlowDisk;
 
 /// What a scenario is made on.
 pub struct Stage {
@@ -40,7 +39,6 @@ pub struct Stage {
     pub seconds: u32,
     groups: Vec<Group>,
     beside: Vec<Beside>,
-    disks: Vec<SlowDisk>,
     mounted: Vec<Mounted>,
     postgres: Option<Postgres>,
     folder: TempDir,
@@ -54,7 +52,6 @@ impl Stage {
             seconds: 0,
             groups: Vec::new(),
             beside: Vec::new(),
-            disks: Vec::new(),
             mounted: Vec::new(),
             postgres: None,
             folder: names::own_folder()?,
@@ -130,7 +127,6 @@ impl Stage {
             postgres.stop()?;
             postgres.take_log_home()?;
         }
-        self.disks.clear();
         self.unmount_images();
         self.empty()
     }
@@ -152,7 +148,6 @@ impl Drop for Stage {
         self.beside.clear();
         // Ends with its server, which may have its log on one of the disks.
         self.postgres = None;
-        self.disks.clear();
         self.unmount_images();
         // The folder removes itself.
     }

@@ -12,14 +12,14 @@ use crate::scene::{Scene, Scope};
 
 /// Ancestors that are looked at: a damaged recording may hold a circle.
 const MOST_ANCESTORS: usize = 64;
-/// Answers that name nothing to change.
-const NO_CAUSE: [&str; 2] = ["healthy", "undetermined"];
+/// Answers that name nothing to change at the peer: none, and limits of those who ask it, which are here.
+const NOT_ITS_OWN: [&str; 3] = ["healthy", "undetermined", "load."];
 
 /// The cause at the peer that the target asks longest; `None` where it was not recorded as a dependency, and where
 /// nothing is known to hold it back.
-pub(crate) fn of_peer(scene: &Scene<'_>, calls: Option<&Calls>) -> Option<Finding> {
+pub(crate) fn of_peer(scene: &Scene<'_>, calls: &Calls) -> Option<Finding> {
     let (timeline, meta) = (scene.timeline, scene.meta);
-    let peer = calls?.peers.first().filter(|_| scene.scope == Scope::Run)?;
+    let peer = calls.peers.first().filter(|_| scene.scope == Scope::Run)?;
     let process = peer.process.as_ref()?;
     let mut processes = timeline.entities.of_kind(EntityKind::Process);
     let process = processes.find(|it| it.entity == *process && it.role == Role::Dependency)?;
@@ -27,7 +27,8 @@ pub(crate) fn of_peer(scene: &Scene<'_>, calls: Option<&Calls>) -> Option<Findin
     let (timeline, meta) = as_target(timeline, meta, target);
     let report = crate::diagnose(&timeline, &meta, Some(scene.window));
     let first = report.verdict.findings.into_iter().next()?;
-    Some(first).filter(|it| !NO_CAUSE.contains(&&*it.cause))
+    let is_its_own = !NOT_ITS_OWN.iter().any(|it| first.cause.starts_with(it));
+    is_its_own.then_some(first)
 }
 
 /// The dependency that a process belongs to: the nearest above it, itself included.

@@ -47,7 +47,7 @@ impl Stage {
 
     /// Mounts an image until the stage is cleared; where.
     pub fn mount_image(&mut self, image: &Path, options: &str) -> Result<PathBuf> {
-        let mount = self.folder().join("storage");
+        let mount = self.folder().join("disk");
         fs::create_dir(&mount)
             .with_context(|| format!("cannot make the folder {}", mount.display()))?;
         let mut attach = Command::new("mount");
@@ -80,7 +80,8 @@ impl Stage {
         server.arg(image);
         server.arg(format!("delay-write={}ms", write.as_millis()));
         server.arg(format!("delay-read={}ms", (write / 10).as_millis()));
-        server.current_dir(self.folder());
+        // It says at its end that a signal ended it.
+        server.current_dir(self.folder()).stderr(Stdio::null());
         let server = Beside::start(&mut server, Stdio::null())?;
         let shown = folder.join(SHOWN);
         let since = Instant::now();

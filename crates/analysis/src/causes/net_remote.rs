@@ -67,10 +67,10 @@ fn judge(case: &Case<'_>) -> Judgement {
     let confidence = confidence(own, COST.value(), &against);
     let share_interval = interval(facts, calls, share);
     let at_peer = at_peer(facts, peer);
-    let mut would_help: Vec<Remedy> = at_peer
+    let mut remedies: Vec<Remedy> = at_peer
         .map(|found| at_the_peer(facts, found, share, share_interval))
         .unwrap_or_default();
-    would_help.extend(would_help_here(
+    remedies.extend(would_help(
         case,
         peer,
         Removed::about(share, share_interval),
@@ -80,13 +80,13 @@ fn judge(case: &Case<'_>) -> Judgement {
             "more threads of {}: requests are in line for them",
             target.name
         );
-        would_help.push(bounds::more_threads(facts, change));
+        remedies.push(bounds::more_threads(facts, change));
     }
     Ok(Finding {
         share: Some(share),
         share_interval,
         evidence: evidence(facts, peer, share),
-        would_help,
+        would_help: remedies,
         at_peer: at_peer.cloned().map(Box::new),
         // What would not help a peer on this machine, only a look there can tell.
         would_not_help: match (at_peer, &peer.process) {
@@ -351,7 +351,7 @@ fn against(facts: &Facts<'_>, target: &Subject, calls: &Calls) -> Vec<String> {
 }
 
 /// What of the calls could be spared.
-fn would_help_here(case: &Case<'_>, peer: &Peer, calls: Removed) -> Vec<Remedy> {
+fn would_help(case: &Case<'_>, peer: &Peer, calls: Removed) -> Vec<Remedy> {
     let facts = case.facts;
     let (part, change) = match peer.long_way_ns() {
         Some(rtt_ns) => {

@@ -1,6 +1,6 @@
 //! Measuring a scene: its threads, its accounts, and everything beside them.
 
-use model::{Account, GoalReport, LedgerClass, Meta, Role, Window};
+use model::{Account, Finding, GoalReport, LedgerClass, Meta, Role, Window};
 use sensors::thread_time::Holder;
 
 use super::{Facts, closed_loop};
@@ -42,6 +42,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
     let machine = machine(timeline, window);
     let stolen = stolen(machine, thresholds);
     let of = accounts(scene, threads, signal.as_ref(), stolen);
+    let at_peer = at_peer(scene, &of, thresholds);
     let (target, generator) = (of.threads.target, of.threads.generator);
     let cpu = cpu_use(scene, machine, target.as_ref(), generator.as_ref());
     let cores = cpus::cores(timeline, window);
@@ -57,7 +58,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         io: io::io(scene),
         kept: kernel_waits::kept(scene),
         network: network::network(timeline, window),
-        at_peer: behind::of_peer(scene, of.calls.as_ref()),
+        at_peer,
         calls: of.calls,
         runtime: Runtime::of(scene),
         sessions: sessions::sessions(scene),
@@ -91,6 +92,18 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         cpu,
         effective_cpus,
     }
+}
+
+/// What the peer waits for, where requests wait for it: to find that is a diagnosis of its own.
+fn at_peer(scene: &Scene<'_>, of: &Accounts, thresholds: &Thresholds) -> Option<Finding> {
+    let items = of.account.iter().flat_map(|it| &it.items);
+    let waits = items.filter(|it| it.class == LedgerClass::Remote);
+    let share: f64 = waits.map(|it| it.share).sum();
+    let calls = of
+        .calls
+        .as_ref()
+        .filter(|_| share >= thresholds.floors.share)?;
+    behind::of_peer(scene, calls)
 }
 
 /// How long the target waited for CPUs that the background had, as far as that was told, ns.

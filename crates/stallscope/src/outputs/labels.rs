@@ -3,7 +3,7 @@
 use analysis::{duration, integer};
 use model::{LabelReport, Report};
 
-use super::layout::wrap;
+use super::layout::table;
 use super::on_one_line;
 
 /// Labels that are shown; the JSON has all.
@@ -19,21 +19,6 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     };
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(labels.iter().take(MOST_SHOWN).map(|it| row(it)));
-    let widest = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let numbers: usize = (1..HEADINGS.len()).map(|column| widest(column) + 2).sum();
-    let name = widest(0).min(width.saturating_sub(numbers + 2).max(8));
-    let mut text = String::new();
-    for row in &rows {
-        let shown: String = row[0].chars().take(name).collect();
-        text.push_str(&format!("  {shown:<name$}"));
-        for (column, cell) in row.iter().enumerate().skip(1) {
-            text.push_str(&format!("  {cell:>wide$}", wide = widest(column)));
-        }
-        text.push('\n');
-    }
     let more = labels.len() - (rows.len() - 1);
     let mut notes = Vec::new();
     if more > 0 {
@@ -42,12 +27,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     if first.of_whole_run {
         notes.push("of the whole run, as the load generator reported it".to_owned());
     }
-    if !notes.is_empty() {
-        for line in wrap(&notes.join("; "), width.saturating_sub(4)) {
-            text.push_str(&format!("    {line}\n"));
-        }
-    }
-    text
+    table(&rows, &notes, width)
 }
 
 fn row(label: &LabelReport) -> [String; 5] {

@@ -40,6 +40,32 @@ pub(super) fn two_columns(rows: &[(Option<Cell>, Option<Cell>)], width: usize) -
     text
 }
 
+/// A table with notes below it: names on the left, cut to what the numbers leave of the width.
+pub(super) fn table(rows: &[impl AsRef<[String]>], notes: &[String], width: usize) -> String {
+    let columns = rows.first().map_or(0, |row| row.as_ref().len());
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let numbers: usize = (1..columns).map(|column| widest(column) + 2).sum();
+    let name = widest(0).min(width.saturating_sub(numbers + 2).max(8));
+    let mut text = String::new();
+    for (own, cells) in rows.iter().filter_map(|row| row.as_ref().split_first()) {
+        let shown: String = own.chars().take(name).collect();
+        text.push_str(&format!("  {shown:<name$}"));
+        for (cell, column) in cells.iter().zip(1..) {
+            text.push_str(&format!("  {cell:>wide$}", wide = widest(column)));
+        }
+        text.push('\n');
+    }
+    for line in wrap(&notes.join("; "), width.saturating_sub(4)) {
+        if !line.is_empty() {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    text
+}
+
 /// A line with a note beside it, or below it where it leaves the note too little room.
 pub(super) fn with_note(start: &str, note: &str, width: usize) -> String {
     const LEAST_ROOM: usize = 28;

@@ -3,7 +3,7 @@
 use analysis::percent;
 use model::{LedgerClass, Report, Role, ThreadTimes};
 
-use super::layout::wrap;
+use super::layout::table;
 use super::on_one_line;
 
 /// Threads that are shown; the rest is counted.
@@ -32,23 +32,6 @@ pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
             .take(MOST_SHOWN.min(most))
             .map(|it| row(it, unseen)),
     );
-    let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let numbers = (1..rows[0].len())
-        .map(|column| widest(column) + 2)
-        .sum::<usize>();
-    let name = widest(0).min(width.saturating_sub(numbers + 2).max(8));
-    let mut text = String::new();
-    for row in &rows {
-        let shown: String = row[0].chars().take(name).collect();
-        text.push_str(&format!("  {shown:<name$}"));
-        for (column, cell) in row.iter().enumerate().skip(1) {
-            text.push_str(&format!("  {cell:>wide$}", wide = widest(column)));
-        }
-        text.push('\n');
-    }
     let more = (account.threads as usize).saturating_sub(rows.len() - 1);
     let mut notes = Vec::new();
     if more > 0 {
@@ -65,12 +48,7 @@ pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
     if report.threads.iter().any(|it| it.run_queue_ns.is_none()) {
         notes.push("- is not counted by this kernel, and stands in the other columns".to_owned());
     }
-    if !notes.is_empty() {
-        for line in wrap(&notes.join("; "), width.saturating_sub(4)) {
-            text.push_str(&format!("    {line}\n"));
-        }
-    }
-    text
+    table(&rows, &notes, width)
 }
 
 fn headings(unseen: bool) -> Vec<String> {
