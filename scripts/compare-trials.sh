@@ -12,8 +12,9 @@
 #
 # compare-trials.sh score [RESULTS] counts what was said.
 #
-# Workloads take turns: nginx with wrk, redis with redis-benchmark, PostgreSQL with pgbench -S; PostgreSQL
-# alone where B is to need more, since a query can be given a known amount of work.
+# Workloads take turns: nginx with wrk, redis with redis-benchmark, PostgreSQL with pgbench -S, and lighttpd with hey,
+# which had no part in what is expected of workloads (docs/decisions/alone.md); PostgreSQL alone where B is to need more,
+# since a query can be given a known amount of work.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,6 +22,8 @@ kind=${1:?which kind: same, beside, more, beside-more, or score}
 results=$(realpath -m "${3:-target/compare-trials.jsonl}")
 [ "$kind" = score ] && results=$(realpath -m "${2:-target/compare-trials.jsonl}")
 budget=${BUDGET:-55s}
+# How long a run lasts.
+each=${EACH:-4}
 
 score() {
     python3 - "$results" <<'PY'
@@ -45,7 +48,7 @@ if [ "$kind" = score ]; then
     exit
 fi
 count=${2:?how many comparisons}
-scripts/need.sh "the trials" postgresql redis-server nginx-light wrk build-essential python3
+scripts/need.sh "the trials" postgresql redis-server nginx-light lighttpd wrk hey build-essential python3
 stallscope=${STALLSCOPE:-}
 if [ -z "$stallscope" ]; then
     scripts/build.sh
@@ -59,6 +62,7 @@ beside=
 stop() {
     for pid in $beside $hog; do kill -KILL "$pid" 2>/dev/null || true; done
     [ -e "$home/nginx.pid" ] && kill "$(cat "$home/nginx.pid")" 2>/dev/null || true
+    [ -e "$home/lighttpd.pid" ] && kill "$(cat "$home/lighttpd.pid")" 2>/dev/null || true
     [ -e "$home/redis.pid" ] && kill "$(cat "$home/redis.pid")" 2>/dev/null || true
     [ -e "$home/pg/data/postmaster.pid" ] && kill -QUIT "$(head -n 1 "$home/pg/data/postmaster.pid")" || true
     sleep 0.5
@@ -78,6 +82,9 @@ http { access_log off; keepalive_requests 1000000000;
   server { listen 127.0.0.1:18080 reuseport; root $home/www; } }
 CONF
     PATH=$PATH:/usr/sbin nginx -c "$home/nginx.conf"
+    printf 'server.port = 18081\nserver.bind = "127.0.0.1"\nserver.document-root = "%s/www"\nserver.pid-file = "%s/lighttpd.pid"\n' \
+        "$home" "$home" >"$home/lighttpd.conf"
+    PATH=$PATH:/usr/sbin lighttpd -f "$home/lighttpd.conf"
     redis-server --port 16399 --bind 127.0.0.1 --save '' --dir "$home" --daemonize yes \
         --pidfile "$home/redis.pid" >/dev/null
     local run=()
@@ -95,7 +102,7 @@ CONF
     pgbench -i -s 5 -q -h "$home/pg" -p 15499 -U trials bench >/dev/null 2>&1
     cat >"$home/work.sql" <<'SQL'
 \set aid random(1, 100000)
-SELECT abalance, (SELECT count(*) FROM generate_series(1, :work)) FROM pgbench_accounts WHERE aid = :aid;
+SELECT abalance, md5(repeat('x', :work)) FROM pgbench_accounts WHERE aid = :aid;
 SQL
     printf 'int main(void) { volatile unsigned long x = 0; for (;;) x++; }\n' >"$home/hog.c"
     cc -O1 -o "$home/hog" "$home/hog.c"
@@ -103,7 +110,7 @@ SQL
 
 bench="-h $home/pg -p 15499 -U trials bench"
 with_work() { # WORK
-    echo "pgbench -n -M prepared -c 4 -j 2 -T 4 -f $home/work.sql -D work=$1 $bench"
+    echo "pgbench -n -M prepared -c 4 -j 2 -T $each -f $home/work.sql -D work=$1 $bench"
 }
 
 # CPU time of a transaction with so much work, ns, alone.
@@ -121,17 +128,20 @@ print(cpu / seconds / rate)
 PY
 }
 
-# The work that makes a transaction with 1,000 take 5 % more CPU, by what 1,000 and 4,000 take, three times in turns.
+# Bytes that A's transactions hash. Below the allocator's next threshold, above which a query costs more by leaps.
+few=12000
+
+# The bytes that make a transaction take 5 % more CPU, by how many times as much it takes with twice as many: the median of
+# seven pairs, since the CPUs of a shared host change their speed by a quarter within seconds.
 more_work() {
-    local few=() many=() turn
-    for turn in 1 2 3; do
-        few+=("$(cpu_of 1000)")
-        many+=("$(cpu_of 4000)")
+    local pairs=() turn
+    for turn in 1 2 3 4 5 6 7; do
+        pairs+=("$(cpu_of $few),$(cpu_of $((2 * few)))")
     done
     python3 -c 'import statistics, sys
-few, many = [statistics.median(map(float, it.split(","))) for it in sys.argv[1:]]
-print(round(1000 + 0.05 * few / ((many - few) / 3000)))' \
-        "$(IFS=,; echo "${few[*]}")" "$(IFS=,; echo "${many[*]}")"
+few, pairs = int(sys.argv[1]), [tuple(map(float, it.split(","))) for it in sys.argv[2:]]
+times = statistics.median(many / few for few, many in pairs)
+print(round(few + 0.05 * few / (times - 1)))' "$few" "${pairs[@]}"
 }
 
 # Lets the busy loop run for as long as the newest run is of command B.
@@ -153,15 +163,16 @@ beside_b() { # FOLDER
 
 comparison() { # NUMBER
     local workload a b folder
-    workload=$(echo nginx redis postgres | cut -d' ' -f$(($1 % 3 + 1)))
+    workload=$(echo nginx redis postgres lighttpd | cut -d' ' -f$(($1 % 4 + 1)))
     case "$kind" in *more) workload=postgres ;; esac
     case "$workload" in
-        nginx) a="wrk -t2 -c64 -d4 http://127.0.0.1:18080/" ;;
-        redis) a="redis-benchmark -p 16399 -t get -c 50 -n 300000" ;;
-        postgres) a="pgbench -n -S -c 4 -j 2 -T 4 $bench" ;;
+        nginx) a="wrk -t2 -c64 -d$each http://127.0.0.1:18080/" ;;
+        redis) a="redis-benchmark -p 16399 -t get -c 50 -n $((75000 * each))" ;;
+        lighttpd) a="hey -z ${each}s -c 32 http://127.0.0.1:18081/index.html" ;;
+        postgres) a="pgbench -n -S -c 4 -j 2 -T $each $bench" ;;
     esac
     b=$a
-    case "$kind" in *more) a=$(with_work 1000) b=$(with_work "$more") ;; esac
+    case "$kind" in *more) a=$(with_work "$few") b=$(with_work "$more") ;; esac
     folder=$home/trial-$1
     if [ "$kind" != same ]; then
         "$home/hog" &
@@ -206,10 +217,10 @@ mkdir -p "$(dirname "$results")"
 touch "$results"
 done_so_far() { grep -c "\"kind\": \"$kind\"," "$results" || true; }
 start
-more=1000
+more=$few
 case "$kind" in *more)
     more=$(more_work)
-    echo "work of B: $more instead of 1000" >&2
+    echo "work of B: $more instead of $few bytes" >&2
     ;;
 esac
 tries=0

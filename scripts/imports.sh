@@ -15,7 +15,7 @@ stallscope=${STALLSCOPE:-$built/stallscope}
 lab=${STALLSCOPE_LAB:-$built/stallscope-lab}
 out=target/imports
 if [ "$#" -eq 0 ]; then
-    set -- cpu-saturated cpu-neighbour io-sync io-slow-reads memory-thrash row-lock
+    set -- cpu-quota cpu-neighbour io-sync io-slow-reads memory-thrash row-lock
 fi
 # What sar calls writes its binary files; it lies beside no other program.
 for sadc in /usr/lib/sysstat/sadc /usr/lib64/sa/sadc /usr/libexec/sysstat/sadc; do

@@ -273,6 +273,7 @@ impl Sar {
             if let Some(name) = disk.get("disk-device").and_then(Value::as_str) {
                 let entity = Entity::new(EntityKind::Disk, name, name);
                 self.rates(&entity, disk, DISK, interval);
+                self.operations(&entity, disk, interval);
             }
         }
     }
@@ -285,6 +286,21 @@ impl Sar {
             let cell = cell(number, Quality::Estimated);
             let amount = interval.length() * value * number.scale;
             self.draft.grow(cell, entity, interval, amount);
+        }
+    }
+
+    /// Reads and writes, which sar adds up: divided by the bytes of each, as if they were of one size.
+    fn operations(&mut self, disk: &Entity, object: &Value, interval: Interval) {
+        let value = |key: &str| object.get(key).and_then(Value::as_f64);
+        let Some((all, (read, written))) = value("tps").zip(value("rkB").zip(value("wkB"))) else {
+            return;
+        };
+        for (column, bytes) in [("reads", read), ("writes", written)] {
+            let number = of("disk", "tps", column, PER_S);
+            let part = bytes / (read + written).max(f64::MIN_POSITIVE);
+            let amount = interval.length() * all * part * number.scale;
+            let cell = cell(&number, Quality::Estimated);
+            self.draft.grow(cell, disk, interval, amount);
         }
     }
 
@@ -301,7 +317,7 @@ impl Sar {
         if !has("/disk") {
             self.draft.note("disk", sentence!("disk.busy_ns and the other columns of disks are not in the file: sadc -S DISK records them"));
         }
-        self.draft.note("disk", sentence!("disk.reads, writes, read_ns and write_ns are not in the file: sar adds reads and writes up"));
+        self.draft.note("disk", sentence!("disk.read_ns and write_ns are not in the file: sar adds reads and writes up, so disk.reads and disk.writes were divided by their bytes"));
         let is_utc = records
             .iter()
             .all(|record| record.pointer("/timestamp/utc").and_then(Value::as_i64) == Some(1));

@@ -293,10 +293,57 @@ mod tests {
             said.starts_with("Undetermined: somebody waited for a CPU "),
             "{said}"
         );
-        for missing in ["thread.run_ns", "disk.reads, writes"] {
+        for missing in ["thread.run_ns", "disk.read_ns"] {
             assert!(said.contains(missing), "{said}");
         }
         assert_eq!(report.environment["import.tool"], "sar");
+    }
+
+    /// The cause of a load that sar, atop and a monitor's script measured at the same time (`imports/fixtures/loads`).
+    fn cause_of(load: &str, file: &str) -> (String, model::Confidence, String) {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../imports/fixtures/loads");
+        let text = fs::read_to_string(fixtures.join(load).join(file)).expect("a fixture");
+        let (_home, folder) = recorded(&text);
+        let opened = open_recording::to_judge(Some(&folder)).expect("a recording");
+        let mut recording = opened.recording;
+        let report = analysis::conclude(&mut recording.timeline, &mut recording.meta, None, 5);
+        let first = &report.verdict.findings[0];
+        (
+            first.cause.clone(),
+            first.confidence,
+            first.sentence.clone(),
+        )
+    }
+
+    #[test]
+    fn a_limit_is_named_where_somebody_waited_and_nothing_was_busy() {
+        for (load, cause) in [
+            ("cpu-quota", "cpu.quota"),
+            ("io-slow-reads", "io.throttled"),
+            ("memory-thrash", "memory.limit"),
+            ("io-sync", "io.sync"),
+        ] {
+            for file in ["sar.json", "atop.txt"] {
+                let (said, confidence, sentence) = cause_of(load, file);
+                assert_eq!(said, cause, "{load} {file}: {sentence}");
+                assert_eq!(confidence, model::Confidence::Consistent, "{load} {file}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_may_be_the_loads_own_or_a_neighbours_is_left_open() {
+        for load in ["cpu-saturated", "cpu-neighbour", "row-lock"] {
+            for file in ["sar.json", "atop.txt", "monitor.csv"] {
+                let (said, _, sentence) = cause_of(load, file);
+                assert_eq!(said, "undetermined", "{load} {file}: {sentence}");
+                assert!(sentence.contains("not in it"), "{load} {file}: {sentence}");
+            }
+        }
+        for load in ["cpu-quota", "io-slow-reads", "memory-thrash", "io-sync"] {
+            let (said, _, sentence) = cause_of(load, "monitor.csv");
+            assert_eq!(said, "undetermined", "{load}: {sentence}");
+        }
     }
 
     #[test]

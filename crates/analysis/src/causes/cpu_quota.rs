@@ -6,6 +6,7 @@ use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell}
 use super::evidence::{self, confidence, interval, share};
 use super::family::Family;
 use super::formulas;
+use super::imported::{self, limits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::formula;
@@ -26,8 +27,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the control group with the limit",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "The kernel counts the periods in which a group ran out of its quota and the time for which each CPU's queue was held back. Run-queue delay contains that time, so it is taken out of the wait for a CPU. Where programs in the kernel are allowed (Linux 6.18), each thread's own time under the quota is counted, and contention inside of the group is told apart; elsewhere its division among threads is an estimate.",
-    thresholds: &[THROTTLED_PERIODS, THROTTLED_TIME],
+    told_by: "The kernel counts the periods in which a group ran out of its quota and the time for which each CPU's queue was held back. Run-queue delay contains that time, so it is taken out of the wait for a CPU. Where programs in the kernel are allowed (Linux 6.18), each thread's own time under the quota is counted, and contention inside of the group is told apart; elsewhere its division among threads is an estimate. In what sar or atop measured it is seen where somebody waited for a CPU for longer than CPUs were busy.",
+    thresholds: &[THROTTLED_PERIODS, THROTTLED_TIME, limits::WAITED],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -42,6 +43,9 @@ const SECONDS: f64 = 0.25;
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
+    if imported::is_imported(facts) {
+        return limits::cpu_quota(case);
+    }
     let target = case.target()?;
     let quota = ran_out(facts, target)?;
     let held = facts.share(LedgerClass::Throttled);

@@ -1,6 +1,8 @@
-//! What another tool's measurements say of a machine: no cause, but where to look for one.
+//! What another tool's measurements say of a machine: of some causes that they are there (`limits.rs`), else where to look.
 //!
 //! Such a recording has no target. Who waited is not in it; that somebody did, and what was busy meanwhile, is.
+
+pub(super) mod limits;
 
 use model::{EntityKind, EntityRecord, Resource, StallKind};
 

@@ -6,6 +6,7 @@ use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, cann
 use super::evidence::{Held, disk_busy, kept, of_wait, share, told_by, waited};
 use super::family::Family;
 use super::formulas;
+use super::imported::{self, limits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::number_format::{duration, percent};
@@ -26,8 +27,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Storage,
-    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. Where programs in the kernel are allowed, it is passed on to what those did who ended the waits, behind however many locks. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it.",
-    thresholds: &[COST, SYNCED],
+    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. Where programs in the kernel are allowed, it is passed on to what those did who ended the waits, behind however many locks. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it. In what sar or atop measured it is seen where somebody waited for I/O while the disk did small writes and hardly anything else.",
+    thresholds: &[COST, SYNCED, limits::WAITED],
     upstream: &[
         Upstream::All("io.throttled"),
         Upstream::Most("io.neighbour"),
@@ -51,6 +52,9 @@ const IN_SYNC: Wait = Wait {
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
+    if imported::is_imported(facts) {
+        return limits::io_sync(case);
+    }
     let (target, held, wait) = how_it_waited(case)?;
     let behind = facts.share(LedgerClass::SyncQueue);
     let behind = behind.min(held.share - facts.share(LedgerClass::Sync));

@@ -5,6 +5,7 @@ use model::{Finding, LedgerClass, Reading};
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Wait, absent, cannot_tell};
 use super::evidence::{DISK_ALONE, kept, of_wait, share, told_by, waited};
 use super::family::Family;
+use super::imported::{self, limits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::formula;
@@ -26,8 +27,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the control group with the limit",
     kind: Kind::Limit,
     family: Family::Storage,
-    told_by: "The group moved nearly as much as its limit allows (`io.max`, or `blkio.throttle.*` of v1), and the target waited for a disk. Requests that are held back never reach the device: /proc/diskstats shows a fast and idle disk meanwhile, which is what tells this from io.latency and io.cap.",
-    thresholds: &[FULL, COST],
+    told_by: "The group moved nearly as much as its limit allows (`io.max`, or `blkio.throttle.*` of v1), and the target waited for a disk. Requests that are held back never reach the device: /proc/diskstats shows a fast and idle disk meanwhile, which is what tells this from io.latency and io.cap. In what sar or atop measured it is seen where somebody waited for I/O for longer than disks were busy, and the disk did an even number of operations.",
+    thresholds: &[FULL, COST, limits::WAITED],
     upstream: &[],
     wait: Some(Wait {
         classes: &LedgerClass::DISK,
@@ -42,6 +43,9 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
+    if imported::is_imported(facts) {
+        return limits::io_limit(case);
+    }
     let (target, held) = case.waited()?;
     let limit = used_up(facts, target)?;
     let (group, used) = (&limit.group, limit.fullness());

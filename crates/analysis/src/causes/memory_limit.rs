@@ -5,6 +5,7 @@ use model::{Evidence, Finding, Formula, LedgerClass, Reading};
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{number, of_memory, share, told_by, waited};
 use super::family::Family;
+use super::imported::{self, limits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::formula;
@@ -26,8 +27,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the control group with the limit",
     kind: Kind::Limit,
     family: Family::Storage,
-    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk evicted pages to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other. Where little can be evicted, as of programs' own memory, the search for it is what costs: threads are met direct reclaim.\n\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed.",
-    thresholds: &[FULL, MET, COST],
+    told_by: "The group is full (`memory.max` or `memory.high`, `memory.limit_in_bytes` of v1) and meets its limit again and again; the target reads from disk evicted pages to stay below it. Refaults decide: through mmap memory pressure shows little of it, while reads look like any other. Where little can be evicted, as of programs' own memory, the search for it is what costs: threads are met direct reclaim.\n\nA full group alone is no finding: page cache fills any limit, and costs nothing until it is missed. In what sar or atop measured it is seen where somebody waited for memory while much was unused and the machine freed none.",
+    thresholds: &[FULL, MET, COST, limits::MEMORY_WAITED],
     upstream: &[Upstream::All("io.throttled")],
     wait: Some(READING),
     would_help: &[],
@@ -69,6 +70,9 @@ struct Full<'a> {
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
+    if imported::is_imported(facts) {
+        return limits::memory_limit(case);
+    }
     let full = fullest(facts)?;
     let again = full.again.as_ref().map_or(0.0, |(part, _)| *part);
     let reading = facts.share_of(READING.classes) * again;
