@@ -47,10 +47,6 @@ pub struct Served {
     _stage: Stage,
     /// The port at which readers find it.
     pub port: String,
-    /// The port of its database.
-    pub database: String,
-    /// The port of what keeps its sessions.
-    pub sessions: String,
 }
 
 impl Blog {
@@ -100,8 +96,6 @@ impl Blog {
         Ok(Served {
             _stage: stage,
             port: self.web.clone(),
-            database: self.database.clone(),
-            sessions,
         })
     }
 

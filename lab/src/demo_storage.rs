@@ -50,11 +50,6 @@ pub fn demo_storage(arguments: &DemoStorageArguments) -> Result<u8> {
         let mut command = Command::new(&stallscope);
         // A few thousand switches a second: all of them are cheap.
         command.args(["run", "--trace-all", "-o"]).arg(&recording);
-        for port in [&served.database, &served.sessions] {
-            command
-                .arg("--target")
-                .arg(format!("dependency=port:{port}"));
-        }
         command
             .args(["--", "java", "-Xmx512m", "-jar"])
             .arg(&arguments.jmeter);

@@ -22,6 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Records until the time is over or an interrupt comes.
 pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Option<Duration>) {
     kernel::give_up_all_but(Duty::Recording);
+    // Of the whole machine everybody is a target.
+    if !targets.is_empty() {
+        session.search_for_dependencies();
+    }
     session.introduce(targets);
     session.save_meta();
     // Each ends when it is dropped.
@@ -45,7 +49,11 @@ pub(super) fn watch(session: &mut Session, targets: &[PlannedTarget], length: Op
                 false
             }
             Ok(Event::Clients(clients)) => {
-                session.introduce_clients(clients);
+                session.introduce_programs(Role::Generator, clients);
+                false
+            }
+            Ok(Event::Dependencies(found)) => {
+                session.introduce_programs(Role::Dependency, found);
                 false
             }
             Ok(_) | Err(_) => false,

@@ -19,11 +19,11 @@ const SHARE: u32 = 400;
 /// Programs that are followed as clients.
 const MOST: usize = 8;
 
-/// A program that asks a target.
-pub(super) struct Client {
+/// A program at the other end of connections.
+pub(super) struct Program {
     /// Its topmost process.
     pub(super) pid: u32,
-    /// What it is connected to: `port 5432`.
+    /// What the client is connected to: `port 5432`.
     pub(super) found_by: Sentence,
     /// How many of its connections were found.
     pub(super) connections: u32,
@@ -40,7 +40,7 @@ pub(super) struct ClientSearch {
 
 impl ClientSearch {
     /// Reports each client once, until `stop` is closed, nobody listens, or no more are followed.
-    pub(super) fn run(self, report: impl Fn(Vec<Client>) -> bool, stop: &Receiver<()>) {
+    pub(super) fn run(self, report: impl Fn(Vec<Program>) -> bool, stop: &Receiver<()>) {
         let mut known = HashSet::new();
         let mut sockets = HashSet::new();
         let mut looks = 0;
@@ -71,9 +71,9 @@ impl ClientSearch {
     }
 
     /// Clients that are not known, as far as they are followed.
-    fn look(&self, tree: &[u32], known: &mut HashSet<u32>) -> Vec<Client> {
+    fn look(&self, tree: &[u32], known: &mut HashSet<u32>) -> Vec<Program> {
         let exclude = tree.iter().copied().chain(self.own).collect();
-        let mut found: Vec<Client> = Vec::new();
+        let mut found: Vec<Program> = Vec::new();
         for served in clients_of(&self.proc, tree, &exclude) {
             let Some(pid) = program_root(&self.proc, served.pid) else {
                 continue;
@@ -81,7 +81,7 @@ impl ClientSearch {
             let connections = served.connections as u32;
             match found.iter_mut().find(|it| it.pid == pid) {
                 Some(client) => client.connections += connections,
-                None if known.len() < MOST && known.insert(pid) => found.push(Client {
+                None if known.len() < MOST && known.insert(pid) => found.push(Program {
                     pid,
                     found_by: served.endpoint,
                     connections,

@@ -6,7 +6,7 @@ use targets::Part;
 use workloads::Bin;
 
 use super::applications::Message;
-use super::clients::Client;
+use super::clients::Program;
 use super::search::SearchEvent;
 
 /// What reaches the thread that makes a recording.
@@ -20,7 +20,9 @@ pub(super) enum Event {
     /// From the survey of the machine: who is to be followed.
     Follow(Vec<Part>),
     /// From the search for clients: who asks the targets.
-    Clients(Vec<Client>),
+    Clients(Vec<Program>),
+    /// From the search for dependencies: whom the targets ask.
+    Dependencies(Vec<Program>),
     /// From the application of this number.
     Application(usize, Message),
     /// The user wants it to end.

@@ -9,6 +9,7 @@ mod applications;
 mod attach;
 mod bounded_sender;
 mod clients;
+mod dependencies;
 mod description;
 mod error;
 mod event;

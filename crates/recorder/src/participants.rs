@@ -61,6 +61,8 @@ impl Participants {
             Role::Target
         };
         let workload = session.target(role, &self.name, "the command".into(), &pids);
+        // Whoever serves it is no dependency, even where nobody is known to.
+        session.placed(Role::Generator, &pids);
         session.measure(pids, workload);
     }
 
@@ -121,6 +123,9 @@ impl Participants {
             .clients
             .is_some_and(|clients| found.connections >= clients);
         let serving = found.serving.clone();
+        if !self.named {
+            session.placed(Role::Target, &found.roots);
+        }
         self.serve(session, found, &name);
         session.meta.no_target = None;
         session.sampler.tell(Command::Serving(serving));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use collectors::{Command, SamplerEvent};
 use kernel::Duty;
-use model::{ExitKind, Outcome};
+use model::{ExitKind, Outcome, Role};
 use workloads::ResultsFile;
 
 use super::error::Result;
@@ -63,6 +63,7 @@ pub(super) fn run(
     }
     kernel::give_up_all_but(Duty::Recording);
     let started = Instant::now();
+    session.search_for_dependencies();
     session.introduce(targets);
     participants.introduce(session, workload.pid());
     session.save_meta();
@@ -116,6 +117,7 @@ impl Running<'_> {
                         // Refused only where the search has ended.
                         let _ = contacts.send(address);
                     }
+                    self.session.contacted(role, address);
                 }
                 Ok(event) => self.handle(event),
                 Err(_) => {}
@@ -146,6 +148,9 @@ impl Running<'_> {
             }
             Event::Application(number, message) => self.session.application(number, message),
             Event::Interrupt(interrupt) => self.workload.interrupt(interrupt),
+            Event::Dependencies(found) => {
+                self.session.introduce_programs(Role::Dependency, found);
+            }
             // Beside a workload nobody surveys the machine.
             Event::Follow(_) | Event::Clients(_) => {}
         }
@@ -211,7 +216,11 @@ impl Running<'_> {
                 }
                 // It ends already: a Ctrl-C that the workload was quicker to obey must not cut the recording off.
                 Ok(
-                    Event::Search(_) | Event::Interrupt(_) | Event::Follow(_) | Event::Clients(_),
+                    Event::Search(_)
+                    | Event::Interrupt(_)
+                    | Event::Follow(_)
+                    | Event::Clients(_)
+                    | Event::Dependencies(_),
                 ) => {}
                 Err(_) => return,
             }

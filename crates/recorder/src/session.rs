@@ -1,5 +1,6 @@
 //! A recording in progress: what the sampler finds goes to disk, and who is measured is kept track of.
 
+mod dependencies;
 mod operations;
 
 use std::collections::VecDeque;
@@ -21,7 +22,8 @@ use workloads::{Bin, LATENCY_SAMPLE, MOST_LABELS, SIGNAL, SIGNAL_BY_LABEL};
 
 use super::applications::{Application, Message, News, Owners};
 use super::bounded_sender::{BoundedSender, Load};
-use super::clients::Client;
+use super::clients::Program;
+use super::dependencies::Notice;
 use super::description::description;
 use super::error::Result;
 use super::event::Event;
@@ -59,6 +61,8 @@ pub(super) struct Session {
     applications: Vec<Application>,
     /// Targets that the sampler was reported, in the order of its answers.
     unanswered: VecDeque<Option<usize>>,
+    /// Where the search for dependencies learns who has a part.
+    dependencies: Option<Sender<Notice>>,
     /// What the workload says of its labels.
     labelled: Labelled,
     /// Whether it said of an interval what all its operations did.
@@ -97,6 +101,7 @@ impl Session {
             root: plan.environment.root.clone(),
             applications,
             unanswered: VecDeque::new(),
+            dependencies: None,
             labelled: Labelled::new(first_label(plan)),
             has_bins: false,
             last_pressure: None,
@@ -167,6 +172,7 @@ impl Session {
         for PlannedTarget { role, text, pids } in targets {
             let name = self.name_of(pids).unwrap_or_else(|| text.to_string());
             let target = self.target(*role, &name, text.clone(), pids);
+            self.placed(*role, pids);
             self.measure(pids.clone(), target);
         }
     }
@@ -192,19 +198,20 @@ impl Session {
         self.save_meta();
     }
 
-    /// Gives those who ask the targets their part.
-    pub(super) fn introduce_clients(&mut self, clients: Vec<Client>) {
-        for client in clients {
-            // Who has ended since asks no more.
-            let Some(name) = self.name_of(&[client.pid]) else {
+    /// Gives programs at the other ends of the targets' connections their part.
+    pub(super) fn introduce_programs(&mut self, role: Role, programs: Vec<Program>) {
+        for program in programs {
+            // Who has ended since neither asks nor answers.
+            let Some(name) = self.name_of(&[program.pid]) else {
                 continue;
             };
-            let pids = vec![client.pid];
-            let generator = Target {
-                connections: client.connections,
-                ..self.target(Role::Generator, &name, client.found_by, &pids)
+            let pids = vec![program.pid];
+            let target = Target {
+                connections: program.connections,
+                ..self.target(role, &name, program.found_by, &pids)
             };
-            self.measure(pids, generator);
+            self.placed(role, &pids);
+            self.measure(pids, target);
         }
         self.save_meta();
     }
@@ -248,8 +255,7 @@ impl Session {
                 keep(&mut self.meta.gaps, gap);
                 self.unsaved = true;
             }
-            // For who searches for servers.
-            SamplerEvent::Contact(..) => {}
+            SamplerEvent::Contact(role, address) => self.contacted(role, address),
             SamplerEvent::Assigned(_, root) => self.assigned(root),
             SamplerEvent::Ended(ending) => {
                 self.meta.cost = ending.cost;

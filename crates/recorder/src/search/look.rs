@@ -136,7 +136,8 @@ fn endpoints<'a>(endpoints: impl Iterator<Item = &'a Sentence>) -> Sentence {
     all.unwrap_or_default()
 }
 
-fn is_of_the_system(endpoint: &Endpoint) -> bool {
+/// Whether that is a socket which every program may hold.
+pub(in super::super) fn is_of_the_system(endpoint: &Endpoint) -> bool {
     match endpoint {
         Endpoint::Unix(path) => SYSTEM.iter().any(|system| {
             path.trim_start_matches("/var")

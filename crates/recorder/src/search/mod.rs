@@ -18,7 +18,7 @@ use targets::{socket_inodes, tree_of};
 
 use self::look::Look;
 
-pub(super) use self::look::Found;
+pub(super) use self::look::{Found, is_of_the_system};
 pub(super) use self::sentences::{no_connection, unserved};
 
 /// Between looks while servers are still being found.

@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use model::Role;
+
 use crate::needs;
 use crate::other_servers::{free_port, started};
 use crate::place::Place;
@@ -74,6 +76,11 @@ fn clients_that_wait_for_a_pool_are_counted() {
     assert_eq!(meta.environment["pgbouncer.database"], "pgbouncer");
     assert!(meta.environment["pgbouncer.version"].starts_with("PgBouncer"));
     assert!(!meta.environment.contains_key("pgbouncer.auth_file"));
+
+    // Whom the pooler asks in turn is recorded as it is.
+    let asked = meta.targets.iter().find(|it| it.role == Role::Dependency);
+    let asked = asked.map(|it| (&*it.name, it.root.is_some()));
+    assert_eq!(asked, Some(("postgres", true)), "{:?}", meta.targets);
 
     let data = timeline.table("pgbouncer").expect("it was asked");
     let owner = data.key(0).1;
