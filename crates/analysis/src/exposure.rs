@@ -28,6 +28,8 @@ pub(crate) struct Exposure {
     pub(crate) standing: f64,
     /// Part of the time for which the busiest thread was on a CPU.
     pub(crate) busiest: f64,
+    /// Who passes a request on to whom: target and generator, as far as they are here.
+    pub(crate) links: f64,
     /// Clients of a closed loop; infinite where they are not known.
     pub(crate) clients: f64,
     /// How many times the throughput the load asks for; infinite in a closed loop.
@@ -63,6 +65,7 @@ impl Exposure {
             waiting: links().map(waiting).sum(),
             standing: links().map(each).sum(),
             busiest: links().map(|it| it.busiest).fold(0.0, f64::max),
+            links: links().count() as f64,
             clients: facts.closed_loop().map_or(f64::INFINITY, f64::from),
             asked: facts.asked_times(),
         })
@@ -78,16 +81,33 @@ impl Exposure {
         1.0 - 1.0 / self.alone()
     }
 
-    /// How many times as much it would have done alone, at least 1.
+    /// How many times as much it would have done alone, at least 1: the middle, in proportion, of what is possible.
     pub(crate) fn alone(&self) -> f64 {
-        1.0 + self.displaced() / self.own
+        let (least, most) = self.possible();
+        (least * most).sqrt()
+    }
+
+    /// How far that is from either end, as a logarithm.
+    pub(crate) fn doubt(&self) -> f64 {
+        let (least, most) = self.possible();
+        (most / least).ln() / 2.0
     }
 
     /// CPUs that target and generator would have used besides, had others not had them while they waited, nor the
     /// hypervisor taken them.
     pub(crate) fn displaced(&self) -> f64 {
-        let meanwhile = self.waiting.min(self.others) + self.stolen;
-        meanwhile.min(self.own * (self.most() - 1.0)).max(0.0)
+        self.own * (self.alone() - 1.0)
+    }
+
+    /// How many times as much it would have done at least and at most. While one link of a chain waits for a CPU the other
+    /// may run out of work, and then waits for nothing: a wait costs at least itself, and at most as much at every link.
+    fn possible(&self) -> (f64, f64) {
+        let with = |links: f64| {
+            let meanwhile = (self.waiting * links).min(self.others) + self.stolen;
+            let displaced = meanwhile.min(self.own * (self.most() - 1.0)).max(0.0);
+            1.0 + displaced / self.own
+        };
+        (with(1.0), with(self.links.max(1.0)))
     }
 
     /// How many times the throughput what else it needs allows, at least once.
@@ -151,6 +171,7 @@ mod tests {
                     waiting,
                     standing,
                     busiest,
+                    links: 2.0,
                     clients,
                     asked,
                 }
@@ -168,6 +189,7 @@ mod tests {
             waiting: 5.0,
             standing: 0.9,
             busiest: 0.25,
+            links: 1.0,
             clients: f64::INFINITY,
             asked: f64::INFINITY,
         }
@@ -188,6 +210,23 @@ mod tests {
             ..crowded()
         };
         assert_eq!(stolen.alone(), 1.25);
+    }
+
+    #[test]
+    fn a_wait_of_one_link_may_idle_the_other() {
+        let chain = Exposure {
+            waiting: 0.4,
+            links: 2.0,
+            ..crowded()
+        };
+        // Between 1.4 and 1.8 times as much.
+        assert!((chain.alone() - (1.4f64 * 1.8).sqrt()).abs() < 1e-12);
+        assert!((chain.doubt() - (1.8f64 / 1.4).ln() / 2.0).abs() < 1e-12);
+        let crowd = Exposure {
+            waiting: 3.0,
+            ..chain
+        };
+        assert_eq!([crowd.alone(), crowd.doubt()], [2.0, 0.0]);
     }
 
     #[test]
@@ -228,7 +267,7 @@ mod tests {
         fn it_is_never_below_1_nor_above_what_the_cpus_allow(own in exposure()) {
             let most = own.cpus / own.own;
             prop_assert!((1.0..=most * (1.0 + 1e-12)).contains(&own.alone()), "{own:?}");
-            prop_assert!((0.0..1.0).contains(&own.lost()));
+            prop_assert!((0.0..1.0).contains(&own.lost()) && own.doubt() >= 0.0);
             prop_assert!(own.displaced() >= 0.0 && own.own + own.displaced() <= own.cpus + 1e-9);
         }
 

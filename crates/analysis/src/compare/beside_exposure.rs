@@ -20,6 +20,8 @@ pub(super) struct Round {
     pub(super) exposed_by: f64,
     /// How much more of the CPUs others used beside the second, whether it missed them or not.
     pub(super) beside_by: f64,
+    /// How much less sure the value of the second is by its model, as a logarithm: half of what is possible.
+    pub(super) doubt_by: f64,
 }
 
 /// What is expected of the slope before a round is seen: its middle and standard deviation, in logarithms for all of a
@@ -63,6 +65,7 @@ pub(super) fn beside_exposure(rounds: &[Round], expected: Expected) -> Option<Es
     let by = mean_of(|it| it.by)?;
     let exposed_by = mean_of(|it| it.exposed_by)?;
     let beside_by = mean_of(|it| it.beside_by)?;
+    let doubt_by = mean_of(|it| it.doubt_by)?;
     let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
         let each = rounds
             .iter()
@@ -85,7 +88,9 @@ pub(super) fn beside_exposure(rounds: &[Round], expected: Expected) -> Option<Es
     }
     let own = t_95((count - 1.0 - used.round()).max(1.0))?.powi(2) * variance / count;
     let of_slope = exposed_by.powi(2) / (known + spread / variance);
-    let of_both = of_slope + (BESIDE * beside_by).powi(2);
+    // Anything within what is possible is as likely; where in it the truth lies is the same in every run.
+    let of_model = doubt_by.powi(2) / 3.0;
+    let of_both = of_slope + (BESIDE * beside_by).powi(2) + of_model;
     let value = by - slope * exposed_by;
     let half = (own + Z_95.powi(2) * of_both).sqrt();
     Some(Estimate {
@@ -111,6 +116,7 @@ mod tests {
             by: *by,
             exposed_by: *exposed_by,
             beside_by: *exposed_by,
+            doubt_by: 0.0,
         };
         all.iter().map(round).collect()
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{Difference, Interval, IntervalMethod};
+use model::{Difference, Interval, IntervalMethod, LedgerClass};
 
-use super::measured::{Measured, Second};
+use super::measured::{AccountedSecond, Measured, Second};
 use super::{Group, in_turns};
 use crate::stats::{histogram, mean, median, resamples, shift};
 
@@ -32,7 +32,7 @@ pub(super) fn between(
         return Some(between_runs(&first, &second, plain));
     }
     let runs = baseline.runs.first().zip(other.runs.first());
-    let interval = runs.and_then(|(one, other)| within(&one.seconds, &other.seconds, key));
+    let interval = runs.and_then(|(one, other)| within(one, other, key));
     Some(match interval {
         Some(interval) => Difference {
             interval: Some(interval),
@@ -70,22 +70,14 @@ fn between_runs(first: &[f64], second: &[f64], plain: Difference) -> Difference 
 }
 
 /// By what varies within two runs; `None` where that is not known of this figure, or the runs are too short.
-fn within(first: &[Second], second: &[Second], key: &str) -> Option<Interval> {
+fn within(first: &Measured, second: &Measured, key: &str) -> Option<Interval> {
     const BOTH_ENDS: f64 = 0.025;
-    let of: fn(&[Second], &[usize]) -> Option<f64> = match key {
-        "throughput" => throughput,
-        "latency" => latency,
-        "latency.p99" => p99,
-        _ => return None,
+    let mut ratios = match key {
+        "throughput" => ratios(&first.seconds, &second.seconds, throughput),
+        "latency" => ratios(&first.seconds, &second.seconds, latency),
+        "latency.p99" => ratios(&first.seconds, &second.seconds, p99),
+        _ => of_wait(first, second, key)?,
     };
-    let drawn = resamples(first.len(), 1).into_iter();
-    let drawn = drawn.zip(resamples(second.len(), 2));
-    let ratio =
-        |(one, other): (Vec<usize>, Vec<usize>)| Some(of(second, &other)? / of(first, &one)?);
-    let mut ratios: Vec<f64> = drawn
-        .filter_map(ratio)
-        .filter(|it| it.is_finite())
-        .collect();
     ratios.sort_by(f64::total_cmp);
     let last = ratios.len().checked_sub(1)? as f64;
     let at = |q: f64| ratios[(last * q).round() as usize] - 1.0;
@@ -93,6 +85,38 @@ fn within(first: &[Second], second: &[Second], key: &str) -> Option<Interval> {
         low: at(BOTH_ENDS),
         high: at(1.0 - BOTH_ENDS),
     })
+}
+
+/// What a figure of the second is of that of the first, of each resample of both.
+fn ratios<T>(first: &[T], second: &[T], of: impl Fn(&[T], &[usize]) -> Option<f64>) -> Vec<f64> {
+    let drawn = resamples(first.len(), 1).into_iter();
+    let drawn = drawn.zip(resamples(second.len(), 2));
+    let ratio =
+        |(one, other): (Vec<usize>, Vec<usize>)| Some(of(second, &other)? / of(first, &one)?);
+    let ratios = drawn.filter_map(ratio);
+    ratios.filter(|it| it.is_finite()).collect()
+}
+
+/// The same of a wait per request: its share of the response time times that.
+fn of_wait(first: &Measured, second: &Measured, key: &str) -> Option<Vec<f64>> {
+    let mut classes = LedgerClass::ALL.iter();
+    let class = classes.position(|it| key.strip_prefix("wait.") == Some(it.word()))?;
+    let share = |seconds: &[AccountedSecond], places: &[usize]| {
+        let sum = |of: &dyn Fn(&AccountedSecond) -> f64| -> f64 {
+            places.iter().map(|it| of(&seconds[*it])).sum()
+        };
+        let (own, all) = (sum(&|it| it.classes[class]), sum(&|it| it.total_ns));
+        (own > 0.0 && all > 0.0).then(|| own / all)
+    };
+    let shares = ratios(&first.account, &second.account, share);
+    let latencies = ratios(&first.seconds, &second.seconds, latency);
+    Some(
+        shares
+            .into_iter()
+            .zip(latencies)
+            .map(|(share, latency)| share * latency)
+            .collect(),
+    )
 }
 
 fn throughput(seconds: &[Second], places: &[usize]) -> Option<f64> {

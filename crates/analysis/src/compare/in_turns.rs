@@ -83,7 +83,14 @@ fn middle(differences: &[f64]) -> Option<Estimate> {
 pub(super) fn alone(baseline: &Group, other: &Group) -> Option<Difference> {
     let plain = apart(&pairs(baseline, other, Measured::alone)?)?;
     let both = (baseline, other);
-    Some(adjusted(plain, both, Measured::alone, Expected::ALONE))
+    let doubt = |run: &Measured| run.exposed().map_or(0.0, |it| it.doubt());
+    Some(adjusted(
+        plain,
+        both,
+        Measured::alone,
+        doubt,
+        Expected::ALONE,
+    ))
 }
 
 /// The same of CPU time per request, whose value is `value`: as others on the CPUs change it, it is compared as if both had
@@ -94,7 +101,7 @@ pub(super) fn cpu(
     value: impl Fn(&Measured) -> Option<f64>,
 ) -> Difference {
     match plain.method {
-        IntervalMethod::InTurns => adjusted(plain, both, value, Expected::CPU),
+        IntervalMethod::InTurns => adjusted(plain, both, value, |_| 0.0, Expected::CPU),
         _ => plain,
     }
 }
@@ -112,23 +119,29 @@ fn apart(pairs: &[(f64, f64)]) -> Option<Difference> {
     })
 }
 
-/// A difference at equal exposure; `plain` stays where fewer than two rounds have both.
+/// A difference at equal exposure, of values with the doubt of their model; `plain` stays where fewer than two rounds have
+/// both.
 fn adjusted(
     plain: Difference,
     (baseline, other): (&Group, &Group),
     value: impl Fn(&Measured) -> Option<f64>,
+    doubt: impl Fn(&Measured) -> f64,
     expected: Expected,
 ) -> Difference {
-    let of = |run: &Measured| Some((value(run).filter(|it| *it > 0.0)?, run.exposed()?));
+    let of = |run: &Measured| {
+        let value = value(run).filter(|it| *it > 0.0)?;
+        Some((value, run.exposed()?, doubt(run)))
+    };
     let Some(both) = pairs(baseline, other, of) else {
         return plain;
     };
     let rounds: Vec<Round> = both
         .iter()
-        .map(|((before, first), (after, second))| Round {
+        .map(|((before, first, doubt), (after, second, other))| Round {
             by: (after / before).ln(),
             exposed_by: second.lost() - first.lost(),
             beside_by: second.others_part() - first.others_part(),
+            doubt_by: other - doubt,
         })
         .collect();
     let Some(Estimate { value, interval }) = beside_exposure(&rounds, expected) else {

@@ -43,8 +43,18 @@ pub struct Measured {
     pub(super) latency: Provenance,
     /// The judged window in intervals, for what varies within it.
     pub(super) seconds: Vec<Second>,
+    /// The account in seconds, where it is of the response time.
+    pub(super) account: Vec<AccountedSecond>,
     /// What others took of it, or why that is not known.
     pub(super) exposure: Result<Exposure, &'static str>,
+}
+
+/// A second of the account.
+pub(super) struct AccountedSecond {
+    /// Time of requests in each of `LedgerClass::ALL`, ns.
+    pub(super) classes: Vec<f64>,
+    /// Time that requests took, ns.
+    pub(super) total_ns: f64,
 }
 
 /// An interval of the workload's signal.
@@ -65,7 +75,7 @@ impl Measured {
         let window = report.window;
         let signal = |name: &str| report.signals.iter().find(|it| it.name == name);
         let throughput = signal("throughput").and_then(|it| it.mean);
-        let exposure = exposure(timeline, meta, window);
+        let (exposure, account) = accounted(timeline, meta, &report);
         Self {
             facts: known_facts(&report, meta),
             values: values(&report, timeline),
@@ -73,6 +83,7 @@ impl Measured {
             requests: throughput.map(|it| it * window.seconds()),
             latency: signal("latency").map_or(Provenance::None, |it| it.provenance),
             seconds: seconds(timeline, meta, &bins, window),
+            account,
             exposure,
             run: ComparedRun {
                 name,
@@ -142,12 +153,24 @@ impl Measured {
     }
 }
 
-fn exposure(timeline: &Timeline, meta: &Meta, window: Window) -> Result<Exposure, &'static str> {
+/// What others took of the judged window, and its account second by second.
+fn accounted(
+    timeline: &Timeline,
+    meta: &Meta,
+    report: &Report,
+) -> (Result<Exposure, &'static str>, Vec<AccountedSecond>) {
     let thresholds = Thresholds::default();
     let roles = Roles::new(timeline, meta);
-    let scene = Scene::new(&roles, window, Scope::Run);
+    let scene = Scene::new(&roles, report.window, Scope::Run);
     let facts = facts::measure(&scene, &thresholds);
-    Exposure::of(&facts)
+    let account = report.verdict.account.as_ref();
+    let is_of_requests = account.is_some_and(|it| it.basis == ShareBasis::ResponseTime);
+    let slices = facts.slices.iter().filter(|_| is_of_requests);
+    let seconds = slices.map(|slice| AccountedSecond {
+        classes: LedgerClass::ALL.map(|it| slice.ledger.get(it)).to_vec(),
+        total_ns: slice.total_ns,
+    });
+    (Exposure::of(&facts), seconds.collect())
 }
 
 fn rate_unit(meta: &Meta) -> String {

@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use expect_test::expect;
 use model::{
-    ComparedRun, Confidence, Entity, EntityKind, Identity, IntervalMethod, PhaseVerdict,
-    Provenance, Timestamp, Window,
+    ComparedRun, Confidence, Entity, EntityKind, Identity, IntervalMethod, LedgerClass,
+    PhaseVerdict, Provenance, Timestamp, Window,
 };
 
-use super::measured::Second;
+use super::measured::{AccountedSecond, Second};
 use super::*;
 use crate::exposure::Exposure;
 use crate::stats::Xorshift;
@@ -51,6 +51,7 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
         requests: throughput.map(|it| it * window.seconds()),
         latency: Provenance::ToolMean,
         seconds: (0..20).map(second).collect(),
+        account: Vec::new(),
         exposure: Err("it was not measured"),
     }
 }
@@ -79,6 +80,7 @@ fn beside(part: f64) -> Exposure {
         waiting: 3.0 * part,
         standing: 0.9,
         busiest: 0.2,
+        links: 1.0,
         clients: f64::INFINITY,
         asked: f64::INFINITY,
     }
@@ -253,6 +255,42 @@ fn a_single_recording_each_has_the_interval_of_what_varies_within() {
     let interval = throughput.interval.expect("20 seconds each");
     assert!(interval.low < 0.04 && 0.04 < interval.high, "{interval:?}");
     assert!(of("latency").relative.is_some_and(|it| it < 0.0));
+}
+
+#[test]
+fn a_wait_within_one_recording_each_has_an_interval_too() {
+    // Half of each request waits for a CPU in the one, and a quarter in the other, a little more or less each second.
+    let one = |name: &str, part: f64| {
+        let waited = part * 8e7;
+        let mut run = run(
+            name,
+            &[
+                ("throughput", 100.0),
+                ("latency", 8e7),
+                ("wait.cpu_wait", waited),
+            ],
+        );
+        let second = |at: u32| AccountedSecond {
+            classes: LedgerClass::ALL
+                .map(|it| match it {
+                    LedgerClass::CpuWait => part * (1.0 + 0.02 * f64::from(at * 7 % 5)) * 8e9,
+                    _ => 0.0,
+                })
+                .to_vec(),
+            total_ns: 8e9,
+        };
+        run.account = (0..20).map(second).collect();
+        group(name, vec![run])
+    };
+    let comparison = compare(vec![one("a", 0.5), one("b", 0.25)]);
+    let figure = comparison.figure("wait.cpu_wait").expect("both waited");
+    let difference = figure.differences[0].expect("both have it");
+    assert_eq!(difference.method, IntervalMethod::WithinRuns);
+    let interval = difference.interval.expect("20 seconds each");
+    assert!(
+        -0.6 < interval.low && interval.low < -0.5 && -0.5 < interval.high && interval.high < -0.4,
+        "{interval:?}"
+    );
 }
 
 #[test]
