@@ -149,7 +149,7 @@ pub(crate) struct RecordingOptions {
     /// Write no report.html into the recording.
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// The server: port:5432, pid:N, unit:NAME, cgroup:PATH or name:REGEX; dependency=port:6379 for what it calls, where that is not found by itself. Repeatable.
+    /// The server: port:5432, pid:N, unit:NAME, cgroup:PATH or name:REGEX; dependency=port:6379 for what it calls, if not found by itself. Repeatable
     #[arg(long, value_name = "TARGET", help_heading = SERVER)]
     pub(crate) target: Vec<NamedTarget>,
     /// PostgreSQL, who blocks whom: a URL, 'host=.. user=..', or PGHOST and the other variables.
