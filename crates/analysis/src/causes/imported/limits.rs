@@ -36,6 +36,9 @@ const LITTLE_READ: f64 = 0.05;
 const MOST: f64 = 0.7;
 /// A limit makes a rate as even as this (standard deviation / mean).
 const EVEN: f64 = 0.10;
+/// What a disk does at least, per second, that is held back by a limit: a log that is written now and then is even too.
+const LEAST_OPERATIONS: f64 = 20.0;
+const LEAST_BYTES: f64 = 1e6;
 /// Intervals from which a rate is said to be even.
 const LEAST_INTERVALS: usize = 3;
 /// Memory that nobody uses: far above the kernel's watermarks, below which it frees some.
@@ -369,16 +372,16 @@ fn even_disk(facts: &Facts<'_>, held: &[Window]) -> Option<(Entity, f64)> {
             each.map(|it| disk_rate(facts, disk.id, *it, columns))
                 .collect()
         };
-        let operations = of(&["reads", "writes"]);
-        let is_limited = is_even(&operations) || is_even(&of(&["read_bytes", "write_bytes"]));
+        let (operations, bytes) = (of(&["reads", "writes"]), of(&["read_bytes", "write_bytes"]));
+        let is_limited = is_even(&operations, LEAST_OPERATIONS) || is_even(&bytes, LEAST_BYTES);
         Some((disk.entity.clone(), mean(&operations)?, is_limited))
     });
     let most = each.max_by(|a, b| a.1.total_cmp(&b.1))?;
     most.2.then_some((most.0, most.1))
 }
 
-fn is_even(values: &[f64]) -> bool {
-    let Some(mean) = mean(values).filter(|it| *it > 0.0) else {
+fn is_even(values: &[f64], least: f64) -> bool {
+    let Some(mean) = mean(values).filter(|it| *it >= least) else {
         return false;
     };
     let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
