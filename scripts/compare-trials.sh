@@ -128,7 +128,7 @@ print(cpu / seconds / rate)
 PY
 }
 
-# Bytes that A's transactions hash. Below the allocator's next threshold, above which a query costs more by leaps.
+# Bytes that A's transactions hash: twice as many take no other way through the allocator.
 few=12000
 
 # The bytes that make a transaction take 5 % more CPU, by how many times as much it takes with twice as many: the median of

@@ -7,15 +7,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use model::Sentence;
-use targets::{clients_of, program_root, socket_inodes, tree_of};
+use targets::{clients_of, program_root, socket_inodes};
 
-/// Between looks at first, and later.
-const SOON: Duration = Duration::from_millis(250);
-const LATER: Duration = Duration::from_secs(5);
-/// Looks at first.
-const FIRST: u32 = 4;
-/// Looks take at most one part in so many of the time.
-const SHARE: u32 = 400;
+use super::looks::{Pace, trees};
+
 /// Programs that are followed as clients.
 const MOST: usize = 8;
 
@@ -43,11 +38,11 @@ impl ClientSearch {
     pub(super) fn run(self, report: impl Fn(Vec<Program>) -> bool, stop: &Receiver<()>) {
         let mut known = HashSet::new();
         let mut sockets = HashSet::new();
-        let mut looks = 0;
+        let mut pace = Pace::default();
         let mut wait = Duration::ZERO;
         while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
             let began = Instant::now();
-            let tree = self.tree();
+            let tree = trees(&self.proc, &self.targets);
             // The same sockets lead to the same clients.
             let now = socket_inodes(&self.proc, &tree);
             if now != sockets {
@@ -57,17 +52,8 @@ impl ClientSearch {
                 }
                 sockets = now;
             }
-            looks += 1;
-            let usual = if looks < FIRST { SOON } else { LATER };
-            wait = usual.max(began.elapsed() * SHARE);
+            wait = pace.next(began.elapsed());
         }
-    }
-
-    /// The targets with all that they started.
-    fn tree(&self) -> Vec<u32> {
-        let trees = self.targets.iter().map(|pid| tree_of(&self.proc, *pid));
-        let all: HashSet<u32> = trees.flatten().collect();
-        all.into_iter().collect()
     }
 
     /// Clients that are not known, as far as they are followed.

@@ -10,19 +10,14 @@ use std::time::{Duration, Instant};
 use model::Role;
 use targets::{
     Endpoint, Served, connections_of, listening_at, program_root, servers_of, socket_inodes,
-    tree_of,
 };
 
 use super::clients::Program;
+use super::looks::{Pace, trees};
 use super::search::is_of_the_system;
 
-/// Between looks at first, and later.
-const SOON: Duration = Duration::from_millis(250);
-const LATER: Duration = Duration::from_secs(5);
-/// Looks at first, and after each news.
-const FIRST: u32 = 4;
-/// Looks take at most one part in so many of the time.
-const SHARE: u32 = 400;
+/// Until there is anybody whose connections are followed.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Programs that are followed as dependencies: each costs as much to record as a target.
 const MOST: usize = 4;
 /// Addresses that are remembered.
@@ -55,14 +50,14 @@ struct State {
     /// What those who ask held open at the last look.
     sockets: HashSet<u64>,
     found: usize,
-    looks: u32,
+    pace: Pace,
 }
 
 impl DependencySearch {
     /// Reports each dependency once, until `notices` is closed, nobody listens, or no more are followed.
     pub(super) fn run(self, report: impl Fn(Vec<Program>) -> bool, notices: &Receiver<Notice>) {
         let mut state = State::default();
-        let mut wait = LATER;
+        let mut wait = PATIENCE;
         loop {
             match notices.recv_timeout(wait) {
                 Ok(first) => std::iter::once(first)
@@ -79,22 +74,20 @@ impl DependencySearch {
             if !found.is_empty() && !report(found) || state.found >= MOST {
                 return;
             }
-            state.looks += 1;
-            let usual = if state.looks < FIRST { SOON } else { LATER };
-            wait = usual.max(began.elapsed() * SHARE);
+            wait = state.pace.next(began.elapsed());
         }
     }
 
     /// Dependencies that are not known.
     fn look(&self, state: &mut State) -> Vec<Program> {
-        let tree = self.trees(&state.asking);
+        let tree = trees(&self.proc, &state.asking);
         // The same sockets lead to the same servers.
         let sockets = socket_inodes(&self.proc, &tree);
-        if sockets == state.sockets && state.looks > 0 {
+        if sockets == state.sockets && !state.pace.is_first() {
             return Vec::new();
         }
         state.sockets = sockets;
-        let others = self.trees(&state.placed);
+        let others = trees(&self.proc, &state.placed);
         let exclude: HashSet<u32> = tree.iter().copied().chain(others).chain(self.own).collect();
         let mut new: Vec<Program> = Vec::new();
         for served in self.served(state, &tree, &exclude) {
@@ -130,13 +123,6 @@ impl DependencySearch {
         served.extend(listening_at(&self.proc, tree, &at, exclude));
         served
     }
-
-    /// These programs with all that they started.
-    fn trees(&self, roots: &BTreeSet<u32>) -> Vec<u32> {
-        let trees = roots.iter().flat_map(|pid| tree_of(&self.proc, *pid));
-        let all: HashSet<u32> = trees.collect();
-        all.into_iter().collect()
-    }
 }
 
 impl State {
@@ -152,7 +138,7 @@ impl State {
             }
         }
         if known < self.asking.len() + self.placed.len() + self.contacts.len() {
-            self.looks = 0;
+            self.pace.restart();
         }
     }
 }

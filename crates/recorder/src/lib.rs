@@ -16,6 +16,7 @@ mod event;
 mod gaps;
 mod labels;
 mod latency_log;
+mod looks;
 mod observer;
 mod participants;
 mod plan;

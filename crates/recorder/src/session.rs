@@ -1,7 +1,7 @@
 //! A recording in progress: what the sampler finds goes to disk, and who is measured is kept track of.
 
-mod dependencies;
 mod operations;
+mod parts;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -11,18 +11,14 @@ use std::time::{Duration, Instant};
 
 use collectors::{Command, Sampler, SamplerEvent, SamplerHandle, Settings};
 use kernel::{Clocks, Interrupts};
-use model::{
-    Entity, EntityId, EntityKind, GapReason, Meta, Role, Rows, Sentence, Table, Target, sentence,
-};
+use model::{Entity, EntityId, EntityKind, GapReason, Meta, Role, Rows, Sentence, Table, Target};
 use recording::FolderHandle;
 use rustix::process::Rlimit;
 use sources::{AppSource, MOST_SERIES};
-use targets::Part;
 use workloads::{Bin, LATENCY_SAMPLE, MOST_LABELS, SIGNAL, SIGNAL_BY_LABEL};
 
 use super::applications::{Application, Message, News, Owners};
 use super::bounded_sender::{BoundedSender, Load};
-use super::clients::Program;
 use super::dependencies::Notice;
 use super::description::description;
 use super::error::Result;
@@ -30,7 +26,7 @@ use super::event::Event;
 use super::gaps::keep;
 use super::labels::Labelled;
 use super::observer::{Observer, Progress};
-use super::plan::{Plan, PlannedTarget};
+use super::plan::Plan;
 use super::storage::{Change, Storage};
 
 /// Gaps are written down this often: the whole list each time, and a starved machine has many.
@@ -167,53 +163,9 @@ impl Session {
         }
     }
 
-    /// Gives the targets that the user named their parts.
-    pub(super) fn introduce(&mut self, targets: &[PlannedTarget]) {
-        for PlannedTarget { role, text, pids } in targets {
-            let name = self.name_of(pids).unwrap_or_else(|| text.to_string());
-            let target = self.target(*role, &name, text.clone(), pids);
-            self.placed(*role, pids);
-            self.measure(pids.clone(), target);
-        }
-    }
-
     /// Our own process, as this machine shows it.
     pub(super) fn own_pid(&self) -> Option<u32> {
         kernel::own_pid(&self.root)
-    }
-
-    /// Follows parts of the machine, each as a target of its own.
-    pub(super) fn follow(&mut self, parts: Vec<Part>) {
-        for part in parts {
-            let found_by = match &part.unit.group {
-                Some(_) => "its control group".into(),
-                None => sentence!("pid:{}", part.pids.first().copied().unwrap_or(0)),
-            };
-            let target = Target {
-                machine_unit: Some(part.unit),
-                ..self.target(Role::Target, &part.name, found_by, &part.pids)
-            };
-            self.measure(part.pids, target);
-        }
-        self.save_meta();
-    }
-
-    /// Gives programs at the other ends of the targets' connections their part.
-    pub(super) fn introduce_programs(&mut self, role: Role, programs: Vec<Program>) {
-        for program in programs {
-            // Who has ended since neither asks nor answers.
-            let Some(name) = self.name_of(&[program.pid]) else {
-                continue;
-            };
-            let pids = vec![program.pid];
-            let target = Target {
-                connections: program.connections,
-                ..self.target(role, &name, program.found_by, &pids)
-            };
-            self.placed(role, &pids);
-            self.measure(pids, target);
-        }
-        self.save_meta();
     }
 
     /// Gives processes a part and notes them as a target.

@@ -3,12 +3,16 @@
 //! Such a recording has no target. Who waited is not in it; that somebody did, and what was busy meanwhile, is.
 
 pub(super) mod limits;
+mod waits;
 
 use model::{EntityKind, EntityRecord, Resource, StallKind};
 
 use crate::facts::Facts;
 use crate::number_format::percent;
 
+/// What to do where a file says too little.
+pub(super) const RECORD_IT: &str =
+    "record the same load with stallscope record, which says who waits";
 /// Less than this is not worth a word.
 const LEAST: f64 = 0.01;
 

@@ -67,7 +67,7 @@ fn judge(case: &Case<'_>) -> Judgement {
 /// What to do where nothing was found: a server that can say itself what its clients wait for is asked first.
 fn advice(facts: &Facts<'_>, usual: String) -> String {
     if imported::is_imported(facts) {
-        return "record the same load with stallscope record, which says who waits".to_owned();
+        return imported::RECORD_IT.to_owned();
     }
     let target = facts.target.as_ref();
     if let Some((name, option)) =
