@@ -30,6 +30,7 @@ pub use crate::sessions::{Blocker, Sessions, Used};
 pub use crate::subject::Subject;
 pub use crate::workload_metrics::Mean;
 
+use crate::file_waits::FileWaits;
 use crate::holders::{self, Holders, Naming};
 use crate::in_line::Line;
 use crate::ledger::Ledger;
@@ -116,6 +117,8 @@ pub struct Facts<'a> {
     pub io: Io,
     /// What kept the target's threads in the kernel, in parts.
     pub(crate) kept: Vec<(WaitChannel, f64)>,
+    /// The files that it waited for.
+    pub(crate) files: FileWaits,
     /// What the network did.
     pub network: Network,
     /// What the peer that the target asks longest waits for itself; `None` where that was not recorded, and where it

@@ -19,6 +19,7 @@ mod cpus;
 mod evaluator;
 mod exposure;
 pub mod facts;
+mod file_waits;
 mod formula;
 mod gains;
 mod goals;

@@ -9,6 +9,7 @@ mod clock_readings;
 mod collector;
 mod connections;
 mod events;
+mod file_waits;
 mod filesystems;
 mod gaps;
 mod handle;

@@ -141,6 +141,11 @@ impl Probe {
         self.recorded
     }
 
+    /// The values of its entity's last row.
+    pub(crate) fn values(&self) -> &[i64] {
+        self.series.own.values()
+    }
+
     /// Time of the last reading.
     pub(crate) fn sampled(&self) -> Timestamp {
         self.sampled

@@ -100,10 +100,14 @@ impl Seen {
             assert!(tables.contains(table), "{table} is among {tables:?}");
         }
         assert!(
-            self.connection_rows > 10,
+            self.has_connections(),
             "both ends were followed: {}",
             self.connection_rows
         );
+    }
+
+    fn has_connections(&self) -> bool {
+        self.connection_rows > 10
     }
 }
 
@@ -191,7 +195,8 @@ fn a_second_in_steady_state_allocates_nothing() {
     let mut ticks = Vec::with_capacity(16);
     let (mut seen, mut quiet) = (Seen::default(), Quiet::default());
     for number in 1..12_000u64 {
-        if number >= 600 && quiet.is_enough() {
+        // How often connections are dumped depends on what a dump costs on this machine.
+        if number >= 600 && quiet.is_enough() && seen.has_connections() {
             break;
         }
         client.write_all(b"x").expect("room");

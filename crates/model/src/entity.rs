@@ -42,6 +42,8 @@ pub enum EntityKind {
     GroupDisk,
     /// A mounted filesystem.
     Filesystem,
+    /// A file that somebody waits for; its parent is the first process of the service whose it is.
+    File,
     /// A network interface.
     Interface,
     /// A connection; its parent is the process that holds this end.
@@ -62,7 +64,7 @@ pub enum EntityKind {
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 15] = [
+    pub const ALL: [EntityKind; 16] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
@@ -71,6 +73,7 @@ impl EntityKind {
         EntityKind::Disk,
         EntityKind::GroupDisk,
         EntityKind::Filesystem,
+        EntityKind::File,
         EntityKind::Interface,
         EntityKind::Connection,
         EntityKind::Workload,
@@ -91,6 +94,7 @@ impl EntityKind {
             EntityKind::Disk => "disk",
             EntityKind::GroupDisk => "group_disk",
             EntityKind::Filesystem => "filesystem",
+            EntityKind::File => "file",
             EntityKind::Interface => "interface",
             EntityKind::Connection => "connection",
             EntityKind::Workload => "workload",

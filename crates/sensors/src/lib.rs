@@ -14,6 +14,7 @@ mod connection;
 mod cpu;
 mod disk;
 pub mod environment;
+pub mod file_wait;
 mod filesystem;
 pub mod jvm;
 pub mod kernel_wait;
@@ -53,7 +54,7 @@ pub use sensor::{
     Facts, Hierarchy, Malformed, MemoryWord, Missing, Parse, Period, Place, Reading, Scope, Sensor,
     Source, Subject, Within,
 };
-pub use thread::{ThreadUsage, syscall};
+pub use thread::{CALL_SOURCE, ThreadUsage, syscall, waits_for_file};
 
 /// How often an application is asked what it reports.
 pub const APPLICATION_PERIOD: Duration = Duration::from_secs(1);
@@ -112,6 +113,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&request::REQUESTS, TICK, BPF),
         (&request::CALLS, TICK, BPF),
         (&request::PEER_CALLS, TICK, BPF),
+        (&file_wait::FILE_WAIT, TICK, ", while somebody waits for one"),
         (&FILESYSTEM, FILESYSTEM_PERIOD, ""),
         (&CONNECTION, CONNECTION_PERIOD, ""),
         (&postgres::SESSION, APPLICATION_PERIOD, ", with `--postgres`"),

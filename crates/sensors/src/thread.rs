@@ -6,7 +6,7 @@
 //! and, where permitted, the system call and the kernel function that it sits in, and the event that
 //! PostgreSQL itself says it waits for.
 
-use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
+use model::{Column, EntityKind, LedgerClass, MISSING, Quality, Table, Unit};
 
 use crate::bytes::{number, scaled, sum, times, whole, words};
 use crate::process::parse_stat;
@@ -126,7 +126,7 @@ impl ThreadUsage {
 
     /// A row of the table, with what the other sources of a reading say.
     pub fn row(&self, reading: &Reading<'_>) -> [i64; 12] {
-        let call = reading.source(2);
+        let call = reading.source(CALL_SOURCE);
         let channel = reading.source(3);
         let word = reading.source(4).and_then(|bytes| bytes.try_into().ok());
         [
@@ -186,6 +186,27 @@ fn parse(
     Ok(())
 }
 
+/// The source that says in which system call a thread is.
+pub const CALL_SOURCE: usize = 2;
+
+/// The places of two columns.
+const STATE: usize = 7;
+const CALL: usize = 8;
+
+/// Whether a thread may be waiting for a file, by its row: it is in fsync, or in uninterruptible sleep in a read or
+/// write.
+pub fn waits_for_file(row: &[i64]) -> bool {
+    const ARCHITECTURE: &str = std::env::consts::ARCH;
+    let class = row
+        .get(CALL)
+        .and_then(|call| syscall::class(ARCHITECTURE, *call));
+    match class {
+        Some(LedgerClass::Sync) => true,
+        Some(LedgerClass::ReadWrite) => row.get(STATE) == Some(&i64::from(b'D')),
+        _ => false,
+    }
+}
+
 /// The number at the start of a syscall file, which is -1 for blocked outside a call; `running` has none.
 fn syscall_of(text: &[u8]) -> i64 {
     match words(whole(text)).next() {
@@ -215,6 +236,26 @@ pub mod syscall {
     pub const OUTSIDE: i64 = -1;
     /// Stored for a thread that runs, or is about to.
     pub const RUNNING: i64 = -2;
+
+    /// The number of a call that is on an open file or socket, and its descriptor, by the text of a syscall file; `None`
+    /// for calls that name none first (sync, msync, libaio), and for a thread that is in no call.
+    pub fn on_descriptor(architecture: &str, text: &[u8]) -> Option<(i64, u32)> {
+        let mut words = text.trim_ascii().split(|byte| *byte == b' ');
+        let mut word = || std::str::from_utf8(words.next()?).ok();
+        let number = word()?.parse().ok()?;
+        let first = u64::from_str_radix(word()?.strip_prefix("0x")?, 16).ok()?;
+        let is_on_one = matches!(
+            class(architecture, number)?,
+            LedgerClass::Sync | LedgerClass::ReadWrite
+        );
+        // sync msync io_getevents
+        let names_none: [i64; 3] = match architecture {
+            "x86_64" => [162, 26, 208],
+            _ => [81, 227, 4],
+        };
+        // The kernel takes the lower half of the register.
+        (is_on_one && !names_none.contains(&number)).then_some((number, first as u32))
+    }
 
     /// Whether call `number` gives data away: blocked in it without a disk, a thread waits for the
     /// other end to take them.
@@ -313,6 +354,54 @@ mod tests {
             own: run_ns=21006031 wait_ns=107544373 slices=28 user_ns=0 system_ns=10000000 minor_faults=1153 major_faults=15 state=83 syscall=232 cpu=1
         "#]]
         .assert_eq(&rows(&SENSOR, &[Some(schedstat), Some(stat), Some(b"232 0x4 0x7ffd 0x1 0xffffffff 0x0 0x0 0x7ffd 0x7f\n")]));
+    }
+
+    #[test]
+    fn a_call_on_a_file_has_its_descriptor() {
+        let on = |text: &str| syscall::on_descriptor("x86_64", text.as_bytes());
+        assert_eq!(
+            on("75 0xb 0x0 0x0 0x0 0x0 0x0 0x7ffd 0x7f\n"),
+            Some((75, 11))
+        );
+        assert_eq!(on("17 0xffffffff00000003 0x7ffd 0x2000 0x0"), Some((17, 3)));
+        // sync, msync, io_getevents, epoll_wait, and no call at all.
+        for none in [
+            "162 0x3 0x1",
+            "26 0x7f00 0x1",
+            "208 0x7f 0x1",
+            "232 0x4 0x1",
+            "-1 0x7f 0x7e",
+            "running",
+            "",
+            "75",
+            "75 b",
+        ] {
+            assert_eq!(on(none), None, "{none}");
+        }
+        let on_arm = syscall::on_descriptor("aarch64", b"83 0x7 0x0");
+        assert_eq!(on_arm, Some((83, 7)));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn threads_that_wait_for_a_file_are_told_by_their_rows() {
+        let places = ["state", "syscall"].map(|column| SENSOR.table.position(column));
+        assert_eq!(places, [Some(STATE), Some(CALL)]);
+        let row = |state: u8, call| {
+            let mut row = [MISSING; 12];
+            (row[STATE], row[CALL]) = (i64::from(state), call);
+            waits_for_file(&row)
+        };
+        let fsync_read_epoll = [74, 0, 232];
+        assert_eq!(
+            fsync_read_epoll.map(|call| row(b'D', call)),
+            [true, true, false]
+        );
+        assert_eq!(
+            fsync_read_epoll.map(|call| row(b'S', call)),
+            [true, false, false]
+        );
+        assert!(!waits_for_file(&[MISSING; 12]) && !waits_for_file(&[]));
     }
 
     #[test]

@@ -20,6 +20,7 @@ export type EntityKind =
   | "disk"
   | "group_disk"
   | "filesystem"
+  | "file"
   | "interface"
   | "connection"
   | "workload"

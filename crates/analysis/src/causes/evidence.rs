@@ -2,6 +2,7 @@
 
 use model::{Confidence, Entity, EntityKind, Evidence, Interval, LedgerClass};
 
+use sensors::kernel_wait::IoIntent;
 use sensors::thread_time::{THREAD_TIME, class};
 use sensors::wait_channel::WaitChannel;
 
@@ -9,6 +10,7 @@ use super::cause::{NoFinding, cannot_tell};
 use super::formulas;
 use crate::bounds::Removed;
 use crate::facts::Facts;
+use crate::file_waits;
 use crate::formula;
 use crate::io::Disk;
 use crate::kernel_waits;
@@ -47,6 +49,35 @@ pub(super) fn kept(facts: &Facts<'_>, entity: &Entity) -> Vec<Evidence> {
         share(facts, &what, &column, entity, *part, 0.0).by(kernel_waits::formula(*channel))
     };
     parts.map(each).collect()
+}
+
+/// The files that the target waited for, where it was seen which: the largest parts of its time in fsync, or in reads and
+/// writes.
+pub(super) fn files(facts: &Facts<'_>, intent: IoIntent) -> Vec<Evidence> {
+    const MOST: usize = 3;
+    let what = match intent {
+        IoIntent::Sync => "of its time in fsync, for this file",
+        _ => "of its time in reads and writes, for this file",
+    };
+    let column = file_waits::column(intent);
+    let parts = facts
+        .files
+        .parts(intent, facts.floor)
+        .into_iter()
+        .take(MOST);
+    let each = parts.map(|it| share(facts, what, &column, it.entity, it.part, 0.0).by(it.formula));
+    each.collect()
+}
+
+/// The file that most of the time with an intent was for, to follow what was done: " of /var/lib/mysql/ib_logfile0".
+pub(super) fn at_file(facts: &Facts<'_>, intent: IoIntent) -> String {
+    const ALMOST_ALL: f64 = 0.9;
+    let parts = facts.files.parts(intent, 0.5);
+    match parts.first() {
+        Some(first) if first.part >= ALMOST_ALL => format!(" of {}", first.entity.name),
+        Some(first) => format!(", mostly of {}", first.entity.name),
+        None => String::new(),
+    }
 }
 
 /// The machine, as the entity of evidence.

@@ -1,6 +1,7 @@
 //! Every operation takes the disk long, and there are not many at a time.
 
 use model::{Evidence, Finding, LedgerClass};
+use sensors::kernel_wait::IoIntent;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{self, DISK_ALONE, Held, busiest_disk, number, of_wait, told_by, waited};
@@ -122,6 +123,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, disk: &Disk, held: &Held) ->
         )),
         evidence::mean_queue(facts, disk, 0.0),
     ];
+    evidence.extend(evidence::files(facts, IoIntent::ReadWrite));
     evidence.extend(evidence::kept(facts, &target.entity));
     evidence
 }

@@ -1,9 +1,10 @@
 //! The target waits for its writes to be made safe: fsync and its family.
 
 use model::{Evidence, Finding, LedgerClass};
+use sensors::kernel_wait::IoIntent;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
-use super::evidence::{Held, disk_busy, kept, of_wait, share, told_by, waited};
+use super::evidence::{Held, at_file, disk_busy, files, kept, of_wait, share, told_by, waited};
 use super::family::Family;
 use super::formulas;
 use super::imported::{self, limits};
@@ -27,7 +28,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Storage,
-    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. Where programs in the kernel are allowed, it is passed on to what those did who ended the waits, behind however many locks. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it. In what sar or atop measured it is seen where somebody waited for I/O while the disk did small writes and hardly anything else.",
+    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. Where programs in the kernel are allowed, it is passed on to what those did who ended the waits, behind however many locks. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. The file that most of the time in fsync was for is named, where the call's descriptor could be followed. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it. In what sar or atop measured it is seen where somebody waited for I/O while the disk did small writes and hardly anything else.",
     thresholds: &[COST, SYNCED, limits::WAITED],
     upstream: &[
         Upstream::All("io.throttled"),
@@ -64,10 +65,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         String::new()
     };
     let sentence = format!(
-        "Syncing to disk is the bottleneck: {} of {} was {} waiting for fsync{crowd}.",
+        "Syncing to disk is the bottleneck: {} of {} was {} waiting for fsync{}{crowd}.",
         percent(held.share),
         facts.whole(),
-        target.name
+        target.name,
+        at_file(facts, IoIntent::Sync)
     );
     let disk = facts.io.disks.first();
     let disk = disk.and_then(|disk| Some((&disk.entity.name, disk.each_ns?)));
@@ -126,6 +128,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held, wait: &Wait) ->
         )
         .by(formulas::at_a_time(facts, &[LedgerClass::Sync])),
     ];
+    evidence.extend(files(facts, IoIntent::Sync));
     evidence.extend(kept(facts, &target.entity));
     if let Some(disk) = facts.io.disks.first() {
         evidence.push(disk_busy(facts, disk, 0.0));

@@ -1,9 +1,10 @@
 //! A limit on I/O, of the target's control group or of one above it, holds requests back.
 
 use model::{Finding, LedgerClass, Reading};
+use sensors::kernel_wait::IoIntent;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Wait, absent, cannot_tell};
-use super::evidence::{DISK_ALONE, kept, of_wait, share, told_by, waited};
+use super::evidence::{DISK_ALONE, files, kept, of_wait, share, told_by, waited};
 use super::family::Family;
 use super::imported::{self, limits};
 use crate::bounds;
@@ -69,6 +70,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         )),
         waited(facts, "waiting for a disk", &waits, &held),
     ];
+    evidence.extend(files(facts, IoIntent::ReadWrite));
     evidence.extend(kept(facts, at_target));
     let change = format!("a higher limit for {}", group.name);
     let confidence = of_wait(facts, &DISK_ALONE, held.least, &[]);

@@ -8,6 +8,7 @@ use crate::account::{Accounted, Accounting, Beside};
 use crate::behind;
 use crate::coverage;
 use crate::cpus::{self, Machine, cpu_use, effective_busy, effective_cpus, machine, usable};
+use crate::file_waits::FileWaits;
 use crate::goals;
 use crate::in_line::Line;
 use crate::io;
@@ -57,6 +58,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         memory: memory::memory(scene),
         io: io::io(scene),
         kept: kernel_waits::kept(scene),
+        files: FileWaits::of(scene),
         network: network::network(timeline, window),
         at_peer,
         calls: of.calls,

@@ -445,10 +445,51 @@ fn a_full_disk_leads_whatever_else_there_is() {
 
 /// What the headline's evidence says of what kept the target.
 fn kept(report: &model::Report) -> String {
+    evidence_from("kernel_wait", report)
+}
+
+/// The headline's evidence from a table.
+fn evidence_from(table: &str, report: &model::Report) -> String {
     let evidence = headline(report).evidence.iter();
-    let kept = evidence.filter(|it| it.column.starts_with("kernel_wait."));
+    let from = evidence.filter(|it| it.column.split('.').next() == Some(table));
     let line = |it: &model::Evidence| format!("{:.2} {} ({})\n", it.value, it.what, it.column);
-    kept.map(line).collect()
+    from.map(line).collect()
+}
+
+#[test]
+fn the_files_that_were_waited_for_are_named() {
+    let said = |files: &str| {
+        let report = drawn(&with(crate::locks::SYNC, files)).diagnose();
+        let evidence = evidence_from("file_wait", &report);
+        format!("{}\n{evidence}", headline(&report).sentence)
+    };
+    let one = "
+        file_wait.sync_ns /data/log   *1e9 99999999999999999999
+        file_wait.io_ns   /data/table *1e9 99999999999999999999";
+    let two = "
+        file_wait.sync_ns /data/log   *1e9 66666666666666666666
+        file_wait.sync_ns /data/table *1e9 33333333333333333333";
+    let seldom = "file_wait.sync_ns /data/log *1e6 99999999999999999999";
+    expect![[r#"
+        Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync of /data/log (88 % behind another's).
+        1.00 of its time in fsync, for this file (file_wait.sync_ns)
+
+        Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync, mostly of /data/log (88 % behind another's).
+        0.67 of its time in fsync, for this file (file_wait.sync_ns)
+        0.33 of its time in fsync, for this file (file_wait.sync_ns)
+
+        Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's).
+    "#]].assert_eq(&[one, two, seldom].map(said).join("\n"));
+    let read = "
+        file_wait.io_ns   /data/table *1e9 88888888888888888888
+        file_wait.io_ns   /data/index *1e9 11111111111111111111
+        file_wait.sync_ns /data/log   *1e9 99999999999999999999";
+    let report = drawn(&with(LATENCY, read)).diagnose();
+    expect![[r#"
+        0.89 of its time in reads and writes, for this file (file_wait.io_ns)
+        0.11 of its time in reads and writes, for this file (file_wait.io_ns)
+    "#]]
+    .assert_eq(&evidence_from("file_wait", &report));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags, openat};
 use super::roles::is_tracked;
 use super::walk::Walk;
 use super::{Processes, TITLE_BYTES};
-use crate::processes::thread::Threads;
+use crate::processes::thread::{Thread, Threads};
 use kernel::open_file::OpenFile;
 use kernel::remote_memory::MemoryCell;
 
@@ -104,6 +104,14 @@ impl Processes {
     pub(crate) fn each_thread(&self, mut each: impl FnMut(u32, EntityId)) {
         let threads = self.by_pid.values().filter_map(|it| it.threads.as_ref());
         threads.for_each(|threads| threads.each(&mut each));
+    }
+
+    /// The threads of tracked processes that a disk may keep from running, each with its process's pid.
+    pub(crate) fn waiting_for_files(&self) -> impl Iterator<Item = (u32, &Thread)> {
+        self.by_pid.iter().flat_map(|(pid, process)| {
+            let threads = process.threads.iter().flat_map(Threads::waiting_for_files);
+            threads.map(|thread| (*pid, thread))
+        })
     }
 
     /// The files that are kept open.

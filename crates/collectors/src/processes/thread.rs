@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityId, EntityKind, Timestamp, name_of};
 use rustix::fs::{Mode, OFlags, SeekFrom};
-use sensors::{Subject, ThreadUsage};
+use sensors::{CALL_SOURCE, Subject, ThreadUsage};
 
 use crate::output::{Output, Recorded};
 use crate::probe::{Presence, Probe, ReplacedSources, Scratch};
@@ -17,7 +17,8 @@ use kernel::limits::{self, Share};
 use kernel::open_file::OpenFile;
 use kernel::remote_memory::MemoryCell;
 
-struct Thread {
+/// One of them.
+pub(crate) struct Thread {
     tid: u32,
     entity: EntityId,
     probe: Probe,
@@ -163,6 +164,12 @@ impl Threads {
         threads.for_each(|thread| each(thread.tid, thread.entity));
     }
 
+    /// Those that a disk may keep from running, by their last rows.
+    pub(crate) fn waiting_for_files(&self) -> impl Iterator<Item = &Thread> {
+        let threads = self.threads.iter();
+        threads.filter(|thread| sensors::waits_for_file(thread.probe.values()))
+    }
+
     /// The wait event in the process's memory, if it has one.
     pub(crate) fn memory_cell(&self) -> Option<&MemoryCell> {
         self.threads
@@ -203,6 +210,12 @@ impl Thread {
             in_last_walk: false,
             split: None,
         }
+    }
+
+    /// The text of the system call that it is in now; `None` where that is not to be seen.
+    pub(crate) fn call<'a>(&self, scratch: &'a mut Scratch) -> Option<&'a [u8]> {
+        self.probe.read_source(CALL_SOURCE, scratch).ok()?;
+        Some(scratch.source(CALL_SOURCE))
     }
 
     fn take(

@@ -7,7 +7,9 @@ use crate::handle::Settings;
 use crate::opening::Opening;
 use crate::output::Output;
 use crate::scene::Scene;
-use crate::{clock_readings, connections, events, filesystems, jvms, machine, pressure, readers};
+use crate::{
+    clock_readings, connections, events, file_waits, filesystems, jvms, machine, pressure, readers,
+};
 use kernel::environment::Environment;
 use kernel::error::Error;
 use kernel::limits;
@@ -25,6 +27,7 @@ const ALL: &[Open] = &[
     readers::groups,
     readers::processes,
     connections::open,
+    file_waits::open,
     filesystems::open,
     jvms::open,
     clock_readings::open,

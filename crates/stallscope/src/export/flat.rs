@@ -185,9 +185,11 @@ fn words<'a>(
 fn roles(records: &[Option<&EntityRecord>], timeline: &Timeline) -> ArrayRef {
     let role = |record: &EntityRecord| {
         let owner = match record.entity.kind {
-            EntityKind::Thread | EntityKind::Connection | EntityKind::Pool | EntityKind::Series => {
-                record.parent
-            }
+            EntityKind::Thread
+            | EntityKind::Connection
+            | EntityKind::Pool
+            | EntityKind::File
+            | EntityKind::Series => record.parent,
             EntityKind::Waker | EntityKind::WaitEvent => {
                 let pool = record.parent.and_then(|pool| timeline.entities.get(pool));
                 pool.and_then(|pool| pool.parent)

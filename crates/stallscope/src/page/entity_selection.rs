@@ -126,7 +126,7 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             | EntityKind::Workload
             | EntityKind::Series => true,
             EntityKind::Process => plays(record),
-            EntityKind::Thread | EntityKind::Connection | EntityKind::Pool => {
+            EntityKind::Thread | EntityKind::Connection | EntityKind::Pool | EntityKind::File => {
                 parent().is_some_and(plays)
             }
             EntityKind::Waker | EntityKind::WaitEvent => {

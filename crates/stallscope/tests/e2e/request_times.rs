@@ -3,7 +3,7 @@
 use std::fs;
 
 use analysis::RequestTimes;
-use model::{EntityKind, Provenance, Role, Timeline};
+use model::{EntityKind, Meta, Provenance, Role, Series, Timeline, Window};
 
 use crate::needs;
 use crate::place::{JSON, Place};
@@ -39,6 +39,7 @@ impl Way {
 /// What was recorded of a load that ran while target and generator were known, and what it said.
 struct Recorded {
     place: Place,
+    meta: Meta,
     timeline: Timeline,
     ended: Ended,
 }
@@ -70,16 +71,35 @@ impl Recorded {
             .sum()
     }
 
-    /// How long switches and wake-ups were not traced.
-    fn off_s(&self) -> f64 {
+    /// A column of the on-windows.
+    fn coverage(&self, column: &str) -> Series<'_> {
         let mut machines = self.timeline.entities.of_kind(EntityKind::Machine);
         let machine = machines.next().expect("there is one");
-        let on = self
-            .timeline
-            .series("coverage", machine.id, "thread_time_ns");
-        let on = on.expect("it notes its on-windows");
+        let on = self.timeline.series("coverage", machine.id, column);
+        on.expect("it notes its on-windows")
+    }
+
+    /// How long switches and wake-ups were not traced.
+    fn off_s(&self) -> f64 {
+        let on = self.coverage("thread_time_ns");
         let known = on.known().expect("it has rows");
         (known.len_ns() as f64 - on.growth(known).expect("it has rows")) / 1e9
+    }
+
+    /// When the generator's requests could be timed.
+    fn timed(&self) -> Vec<Window> {
+        let rows: Vec<_> = self.coverage("request_timing_ns").values().collect();
+        let mut windows: Vec<Window> = Vec::new();
+        for pair in rows.windows(2) {
+            let [(from, before), (to, after)] = [pair[0], pair[1]];
+            let is_on = (after - before) as f64 > 0.99 * Window::new(from, to).len_ns() as f64;
+            match windows.last_mut() {
+                Some(last) if is_on && last.end == from => last.end = to,
+                _ if is_on => windows.push(Window::new(from, to)),
+                _ => {}
+            }
+        }
+        windows
     }
 
     /// Transactions by pgbench's closing report.
@@ -93,13 +113,30 @@ impl Recorded {
 
     /// The latencies that pgbench logged, ns, in rising order.
     fn logged(&self) -> Vec<f64> {
+        self.logged_where(|_| true)
+    }
+
+    /// Those of requests that took place while this is so.
+    fn logged_where(&self, is_wanted: impl Fn(Window) -> bool) -> Vec<f64> {
+        let identity = &self.meta.identity;
         let entries = fs::read_dir(self.place.path()).expect("the folder is there");
         let logs = entries.flatten().map(|it| it.path());
         let texts = logs.filter_map(|it| {
             let is_log = it.file_name()?.to_str()?.starts_with("each.");
             is_log.then(|| fs::read_to_string(&it).expect("pgbench wrote it"))
         });
-        let latency = |line: &str| Some(line.split(' ').nth(2)?.parse::<f64>().ok()? * 1e3);
+        // Client, number, us, script, and when it ended: s and us since 1970.
+        let latency = |line: &str| {
+            let number = |word: &str| word.parse::<i64>().ok();
+            let words: Vec<_> = line.split(' ').map(number).collect();
+            let [_, _, Some(took), _, Some(s), Some(us)] = words[..] else {
+                return None;
+            };
+            let since = s * 1_000_000_000 + us * 1_000 - identity.anchor_realtime_ns;
+            let end = identity.anchor_boottime + since;
+            let took = took * 1_000;
+            is_wanted(Window::new(end + -took, end)).then_some(took as f64)
+        };
         let mut all: Vec<f64> = texts
             .flat_map(|it| it.lines().filter_map(latency).collect::<Vec<_>>())
             .collect();
@@ -151,10 +188,11 @@ fn record_with<T>(
         needs::skip(&format!("programs in the kernel: {why}"));
         return None;
     }
-    let timeline = place.opened().timeline;
+    let recording = place.opened();
     Some(Recorded {
         place,
-        timeline,
+        meta: recording.meta,
+        timeline: recording.timeline,
         ended,
     })
 }
@@ -234,7 +272,12 @@ fn under_a_duty_cycle_all_requests_are_counted_and_sampled_times_are_pgbenchs() 
             "{} of {done}",
             calls.requests
         );
-        let log = recorded.logged();
+        // The same requests on both sides: a pause of this machine in an off-window is in the log alone.
+        let timed = recorded.timed();
+        let log = recorded.logged_where(|request| {
+            let after = timed.partition_point(|it| it.start <= request.start);
+            after > 0 && request.end <= timed[after - 1].end
+        });
         let own = mean_and_p99(&log);
         let times = [calls.mean_ns(), calls.quantile_ns(0.99)];
         let times = times.map(|it| it.expect("some were timed"));
@@ -242,7 +285,8 @@ fn under_a_duty_cycle_all_requests_are_counted_and_sampled_times_are_pgbenchs() 
         // By its own clock a request takes the work of pgbench's thread on it too, which is behind the sockets.
         let ran = recorded.of_the_generator("run_ns") / calls.requests;
         said.push(format!(
-            "{times:?} ns and {ran:.0} of pgbench's own, of {own:?}, {off:.1} s off"
+            "{times:?} ns and {ran:.0} of pgbench's own, of {own:?} in {} of {done} requests, {off:.1} s off",
+            log.len()
         ));
         let near = |it: usize, part: f64| {
             let (least, most) = (own[it] * (1.0 - part), own[it] * (1.0 + part));

@@ -184,6 +184,7 @@ impl People {
                 EntityKind::Disk | EntityKind::Filesystem | EntityKind::Interface => None,
                 EntityKind::GroupDisk => lane.path().map(|path| self.groups[path]),
                 EntityKind::Connection => self.holder(about),
+                EntityKind::File => self.server,
                 EntityKind::Waker => self.pools(about, register),
                 _ => panic!("nobody is called {about}"),
             };

@@ -48,7 +48,9 @@ impl Redactor {
         match kind {
             EntityKind::Machine => self.host(name),
             EntityKind::Cgroup => text::path(&mut self.names, Class::Group, name),
-            EntityKind::Filesystem => text::path(&mut self.names, Class::Folder, name),
+            EntityKind::Filesystem | EntityKind::File => {
+                text::path(&mut self.names, Class::Folder, name)
+            }
             EntityKind::Process
             | EntityKind::Thread
             | EntityKind::Pool
@@ -100,6 +102,7 @@ impl Redactor {
             | EntityKind::Thread
             | EntityKind::Pool
             | EntityKind::Waker
+            | EntityKind::File
             | EntityKind::WaitEvent => (self.name(kind, name), self.number_path(path)),
             // A label is what somebody called a request, and may be its URL.
             EntityKind::Workload if is_label(path) => {
@@ -120,7 +123,7 @@ impl Redactor {
     fn number_path(&mut self, path: &str) -> String {
         static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
             text::constant(
-                r"^(?:requests:[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
+                r"^(?:requests:[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/file:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
             )
         });
         match NUMBERS.is_match(path) {
