@@ -9,6 +9,7 @@ mod connection_pools;
 mod cores;
 mod damaged;
 mod disk;
+mod disk_waits;
 mod drawing;
 mod every;
 mod facts;
