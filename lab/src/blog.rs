@@ -50,7 +50,7 @@ pub struct Served {
 }
 
 impl Blog {
-    /// Installs one: 100 articles, 70 readers with a login.
+    /// Installs one: 100 articles, 70 accounts of readers.
     pub fn install() -> Result<Self> {
         let blog = Self {
             stage: Stage::new()?,

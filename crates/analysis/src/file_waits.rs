@@ -7,12 +7,14 @@ use sensors::kernel_wait::IoIntent;
 use crate::formula;
 use crate::scene::Scene;
 
-/// Threads that were met at files for less than this in all say nothing about which, ns: some ten looks.
-const LEAST_NS: f64 = 1e9;
+/// Fewer meetings than this say nothing about which file is waited for.
+const LEAST_MET: f64 = 10.0;
 
-/// The I/O intents that are told apart at files, with the columns that count them.
-const COUNTED: [(IoIntent, &str); 2] =
-    [(IoIntent::Sync, "sync_ns"), (IoIntent::ReadWrite, "io_ns")];
+/// The I/O intents that are told apart at files, with the columns of their time and meetings.
+const COUNTED: [(IoIntent, &str, &str); 2] = [
+    (IoIntent::Sync, "sync_ns", "syncs_met"),
+    (IoIntent::ReadWrite, "io_ns", "ios_met"),
+];
 
 /// What the target's threads waited for at its files.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -20,12 +22,13 @@ pub(crate) struct FileWaits {
     files: Vec<FileWait>,
 }
 
-/// One file, with the time that threads were met at it, ns, by intent.
+/// One file, with the time that threads were met at it, ns, and how often, by intent.
 #[derive(Clone, PartialEq, Debug)]
 struct FileWait {
     entity: Entity,
     id: EntityId,
     ns: [f64; COUNTED.len()],
+    met: [f64; COUNTED.len()],
 }
 
 impl FileWaits {
@@ -46,7 +49,8 @@ impl FileWaits {
             .map(|it| FileWait {
                 entity: it.entity.clone(),
                 id: it.id,
-                ns: COUNTED.map(|(_, column)| grown(it.id, column)),
+                ns: COUNTED.map(|(_, time, _)| grown(it.id, time)),
+                met: COUNTED.map(|(.., met)| grown(it.id, met)),
             })
             .collect();
         Self { files }
@@ -55,11 +59,12 @@ impl FileWaits {
     /// The files with at least this part of the time of an intent, the largest part first; none where too little was
     /// seen to say.
     pub(crate) fn parts(&self, intent: IoIntent, least: f64) -> Vec<FilePart<'_>> {
-        let Some(place) = COUNTED.iter().position(|(it, _)| *it == intent) else {
+        let Some(place) = COUNTED.iter().position(|(it, ..)| *it == intent) else {
             return Vec::new();
         };
         let all: f64 = self.files.iter().map(|file| file.ns[place]).sum();
-        if all < LEAST_NS {
+        let met: f64 = self.files.iter().map(|file| file.met[place]).sum();
+        if met < LEAST_MET {
             return Vec::new();
         }
         let column = COUNTED[place].1;
@@ -80,8 +85,8 @@ impl FileWaits {
 
 /// The column that an intent's time is in, with its table; empty for one that is not told by files.
 pub(crate) fn column(intent: IoIntent) -> String {
-    let counted = COUNTED.iter().find(|(it, _)| *it == intent);
-    let column = counted.map(|(_, column)| format!("{}.{column}", FILE_WAIT.name));
+    let counted = COUNTED.iter().find(|(it, ..)| *it == intent);
+    let column = counted.map(|(_, column, _)| format!("{}.{column}", FILE_WAIT.name));
     column.unwrap_or_default()
 }
 

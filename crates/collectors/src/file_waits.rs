@@ -28,6 +28,8 @@ const MOST_LOOKS: usize = 32;
 /// Files that are told apart, at most.
 const MOST_FILES: usize = 500;
 const ARCHITECTURE: &str = std::env::consts::ARCH;
+/// Time and meetings, of syncs and of reads and writes.
+const COLUMNS: usize = 4;
 
 /// Opens it; needs nothing.
 pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
@@ -55,7 +57,7 @@ struct FileWaits {
 
 struct FileWait {
     last: RowDeduplicator,
-    values: [i64; 2],
+    values: [i64; COLUMNS],
 }
 
 impl FileWaits {
@@ -74,11 +76,12 @@ impl FileWaits {
                 && let Some(file) = self.file(service, pid, descriptor, before, out)
             {
                 file.values[column] += stands_for;
+                file.values[column + 1] += 1;
             }
         }
         let buffer = &mut out.tables[self.table];
         for file in self.services.values_mut().flat_map(HashMap::values_mut) {
-            file.last.take_times(now, &file.values, buffer);
+            file.last.take(now, &file.values, buffer);
         }
     }
 
@@ -126,12 +129,12 @@ fn entity(service: EntityId, number: usize, path: &[u8], out: &Output) -> Option
     Some(Entity::new(EntityKind::File, name_of(path), unique))
 }
 
-/// The column and the descriptor of a system call on a file, by the text of a thread's syscall file.
+/// The first of its two columns and the descriptor of a system call on a file, by the text of a thread's syscall file.
 fn file_call(text: &[u8]) -> Option<(usize, u32)> {
     let (number, descriptor) = syscall::on_descriptor(ARCHITECTURE, text)?;
     let column = match syscall::class(ARCHITECTURE, number)? {
         LedgerClass::Sync => 0,
-        _ => 1,
+        _ => 2,
     };
     Some((column, descriptor))
 }
@@ -139,7 +142,7 @@ fn file_call(text: &[u8]) -> Option<(usize, u32)> {
 impl FileWait {
     /// One that nobody waited for until then.
     fn new(entity: EntityId, until: Timestamp, buffer: &mut TableBuffer) -> Self {
-        let values = [0; 2];
+        let values = [0; COLUMNS];
         let mut last = RowDeduplicator::new(entity, values.len());
         last.take(until, &values, buffer);
         Self { last, values }
@@ -148,7 +151,7 @@ impl FileWait {
 
 impl Collector for FileWaits {
     fn sample(&mut self, tick: &Tick, scene: &mut Scene, out: &mut Output) {
-        if !tick.is_due(PERIOD_TICKS * tick.budget().threads) {
+        if !tick.is_due(PERIOD_TICKS * tick.budget().tracked) {
             return;
         }
         let now = tick.stamp();

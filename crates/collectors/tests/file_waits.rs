@@ -1,4 +1,4 @@
-//! The files that threads wait for, from end to end: this process syncs one file and reads none.
+//! The files that threads wait for, from end to end: this process writes and syncs two files.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -81,4 +81,5 @@ fn a_file_that_is_synced_is_named_with_the_time_in_fsync() {
         .map_or(0, |it| it[0]);
     assert_eq!(all, synced(&newest) + data, "{newest:?}");
     assert!(synced(&newest) > data, "{newest:?}");
+    assert!(newest.values().all(|it| it[1] > 0), "{newest:?}");
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{EntityId, Gap, Role, Sentence, Timestamp, Window};
 
 /// The version of the recording format that this program writes.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 /// Everything about a recording that is not a row.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

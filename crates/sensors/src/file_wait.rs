@@ -13,9 +13,23 @@ static COLUMNS: &[Column] = &[
     )
     .quality(Quality::Sampled),
     Column::counter(
+        "syncs_met",
+        Unit::Count,
+        "How often a thread was met there.",
+        "/proc/PID/task/TID/syscall, /proc/PID/fd",
+    )
+    .quality(Quality::Sampled),
+    Column::counter(
         "io_ns",
         Unit::Nanoseconds,
         "Time of threads in uninterruptible sleep in a read or write of this file, counted the same way.",
+        "/proc/PID/task/TID/syscall, /proc/PID/fd",
+    )
+    .quality(Quality::Sampled),
+    Column::counter(
+        "ios_met",
+        Unit::Count,
+        "How often a thread was met there.",
         "/proc/PID/task/TID/syscall, /proc/PID/fd",
     )
     .quality(Quality::Sampled),

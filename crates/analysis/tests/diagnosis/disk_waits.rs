@@ -26,12 +26,18 @@ fn the_files_that_were_waited_for_are_named() {
         format!("{}\n{evidence}", headline(&report).sentence)
     };
     let one = "
-        file_wait.sync_ns /data/log   *1e9 99999999999999999999
-        file_wait.io_ns   /data/table *1e9 99999999999999999999";
+        file_wait.sync_ns   /data/log   *1e9 99999999999999999999
+        file_wait.syncs_met /data/log   *10  99999999999999999999
+        file_wait.io_ns     /data/table *1e9 99999999999999999999
+        file_wait.ios_met   /data/table *10  99999999999999999999";
     let two = "
-        file_wait.sync_ns /data/log   *1e9 66666666666666666666
-        file_wait.sync_ns /data/table *1e9 33333333333333333333";
-    let seldom = "file_wait.sync_ns /data/log *1e6 99999999999999999999";
+        file_wait.sync_ns   /data/log   *1e9 66666666666666666666
+        file_wait.syncs_met /data/log   *10  66666666666666666666
+        file_wait.sync_ns   /data/table *1e9 33333333333333333333
+        file_wait.syncs_met /data/table *10  33333333333333333333";
+    let seldom = "
+        file_wait.sync_ns   /data/log *1e9 00000000999990000000
+        file_wait.syncs_met /data/log *1   00000000999990000000";
     expect![[r#"
         Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync of /data/log (88 % behind another's).
         1.00 of its time in fsync, for this file (file_wait.sync_ns)
@@ -43,9 +49,10 @@ fn the_files_that_were_waited_for_are_named() {
         Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's).
     "#]].assert_eq(&[one, two, seldom].map(said).join("\n"));
     let read = "
-        file_wait.io_ns   /data/table *1e9 88888888888888888888
-        file_wait.io_ns   /data/index *1e9 11111111111111111111
-        file_wait.sync_ns /data/log   *1e9 99999999999999999999";
+        file_wait.io_ns     /data/table *1e9 88888888888888888888
+        file_wait.ios_met   /data/table *10  88888888888888888888
+        file_wait.io_ns     /data/index *1e9 11111111111111111111
+        file_wait.sync_ns   /data/log   *1e9 99999999999999999999";
     let report = drawn(&with(LATENCY, read)).diagnose();
     expect![[r#"
         0.89 of its time in reads and writes, for this file (file_wait.io_ns)

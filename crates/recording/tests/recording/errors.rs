@@ -114,7 +114,7 @@ fn what_meta_cannot_say() {
         home.path(),
         with(r#"{"format_version": 7, "whatever": []}"#),
         expect![
-            "HOME/x.stall is in format 7, and this stallscope reads up to format 5. Open it with a newer stallscope"
+            "HOME/x.stall is in format 7, and this stallscope reads up to format 6. Open it with a newer stallscope"
         ],
     );
     check(
