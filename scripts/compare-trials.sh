@@ -12,9 +12,8 @@
 #
 # compare-trials.sh score [RESULTS] counts what was said.
 #
-# Workloads take turns: nginx with wrk, redis with redis-benchmark, PostgreSQL with pgbench -S, and lighttpd with hey,
-# which had no part in what is expected of workloads (docs/decisions/alone.md); PostgreSQL alone where B is to need more,
-# since a query can be given a known amount of work.
+# Workloads take turns: nginx with wrk, redis with redis-benchmark, PostgreSQL with pgbench -S, and lighttpd with hey;
+# PostgreSQL alone where B is to need more, since a query can be given a known amount of work.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
