@@ -71,12 +71,17 @@ impl Pair<'_> {
         let (one, other) = (&self.baseline.name, &self.other.name);
         let throughput = self.does("", "throughput");
         let latency = self.of("latency").and_then(|(before, after, difference)| {
-            let by = in_words(&difference, "longer", "less time")?;
+            let (by, interval) = match times(&difference) {
+                Some((by, interval)) => (format!("{by} times as long"), interval),
+                None => {
+                    let by = in_words(&difference, "longer", "less time")?;
+                    (by, interval(&difference))
+                }
+            };
             Some(format!(
-                "A request takes {by}: {} instead of {} on average{}.",
+                "A request takes {by}: {} instead of {} on average{interval}.",
                 duration(after),
                 duration(before),
-                interval(&difference)
             ))
         });
         let unknown =
@@ -334,6 +339,17 @@ fn in_words(difference: &Difference, more: &str, less: &str) -> Option<String> {
     let by = difference.relative.filter(|_| difference.is_shown())?;
     let word = if by > 0.0 { more } else { less };
     Some(format!("{} {word}", percent(by.abs())))
+}
+
+/// `13.4` and ` (95 % interval: 8.10 to 20.6 times)` for what is at least three times as much; `None` for less, and where
+/// no difference is shown.
+fn times(difference: &Difference) -> Option<(String, String)> {
+    const LEAST: f64 = 3.0;
+    let by = 1.0 + difference.relative.filter(|_| difference.is_shown())?;
+    let interval = difference.interval.filter(|_| by >= LEAST)?;
+    let [low, high] = [interval.low, interval.high].map(|it| rate(1.0 + it));
+    let interval = format!(" (95 % interval: {low} to {high} times)");
+    Some((rate(by), interval))
 }
 
 /// ` (95 % interval of the difference: -66 to -60 %)`.
