@@ -17,7 +17,7 @@ const COUNTED: [(IoIntent, &str, &str); 2] = [
 ];
 
 /// What the target's threads waited for at its files.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct FileWaits {
     files: Vec<FileWait>,
 }

@@ -240,7 +240,7 @@ pub mod syscall {
     /// The number of a call that is on an open file or socket, and its descriptor, by the text of a syscall file; `None`
     /// for calls that name none first (sync, msync, libaio), and for a thread that is in no call.
     pub fn on_descriptor(architecture: &str, text: &[u8]) -> Option<(i64, u32)> {
-        let mut words = text.trim_ascii().split(|byte| *byte == b' ');
+        let mut words = super::words(text);
         let mut word = || std::str::from_utf8(words.next()?).ok();
         let number = word()?.parse().ok()?;
         let first = u64::from_str_radix(word()?.strip_prefix("0x")?, 16).ok()?;
