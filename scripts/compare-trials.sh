@@ -130,16 +130,17 @@ PY
 # Bytes that A's transactions hash: twice as many take no other way through the allocator.
 few=12000
 
-# The bytes that make a transaction take 5 % more CPU, by how many times as much it takes with twice as many: the median of
-# seven pairs, since the CPUs of a shared host change their speed by a quarter within seconds.
+# The bytes that make a transaction take 5 % more CPU, by how many times as much it takes with twice as many: by 31 pairs, of
+# which ranks are taken, since which client shares a CPU with whom changes the CPU time of a run by a tenth.
 more_work() {
     local pairs=() turn
-    for turn in 1 2 3 4 5 6 7; do
+    for turn in {1..31}; do
         pairs+=("$(cpu_of $few),$(cpu_of $((2 * few)))")
     done
-    python3 -c 'import statistics, sys
+    python3 -c 'import math, statistics, sys
 few, pairs = int(sys.argv[1]), [tuple(map(float, it.split(","))) for it in sys.argv[2:]]
-times = statistics.median(many / few for few, many in pairs)
+logs = [math.log(many / few) for few, many in pairs]
+times = math.exp(statistics.median((a + b) / 2 for at, a in enumerate(logs) for b in logs[at:]))
 print(round(few + 0.05 * few / (times - 1)))' "$few" "${pairs[@]}"
 }
 

@@ -14,8 +14,8 @@ use crate::{binary, interrupt};
 /// The three runs: what they are called, and what the blog's database lies on.
 const RUNS: [(&str, Storage); 3] = [
     ("1-fast", Storage::Own),
-    ("2-slow", Storage::Delayed(Duration::from_millis(20))),
-    ("3-slower", Storage::Delayed(Duration::from_millis(800))),
+    ("2-slow", Storage::Delayed(Duration::from_millis(100))),
+    ("3-slower", Storage::Delayed(Duration::from_millis(1500))),
 ];
 
 /// Arguments of `demo-storage`.

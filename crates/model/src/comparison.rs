@@ -91,12 +91,24 @@ pub struct ComparedRun {
     pub would_help: Vec<Remedy>,
     /// How it went, second by second.
     pub course: Vec<CoursePoint>,
+    /// What people said happened in it, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<ComparedMark>,
     /// The round of an experiment that it is of, from 1 on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// What others took of it; `None` where that was not asked, or is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<Taken>,
+}
+
+/// What a person said happened in a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedMark {
+    /// When, s after the workload's start.
+    pub at_s: f64,
+    /// What.
+    pub text: String,
 }
 
 /// What neighbours, steal and the host took of a run, estimated from the account of its waits.

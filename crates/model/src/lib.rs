@@ -17,6 +17,7 @@ mod gap;
 mod goal;
 mod judged;
 mod label_report;
+mod mark;
 mod monotone;
 mod name;
 mod narrow;
@@ -38,9 +39,9 @@ pub use account::{
 };
 pub use by_second::{BySecond, Omitted, SecondReport, Stall};
 pub use comparison::{
-    COMPARISON_SCHEMA, ComparedFigure, ComparedGroup, ComparedRun, Comparison, CoursePoint,
-    Difference, EnvironmentDifference, Experiment, FigureFamily, FigureUnit, IntervalMethod, Taken,
-    VoidedRun,
+    COMPARISON_SCHEMA, ComparedFigure, ComparedGroup, ComparedMark, ComparedRun, Comparison,
+    CoursePoint, Difference, EnvironmentDifference, Experiment, FigureFamily, FigureUnit,
+    IntervalMethod, Taken, VoidedRun,
 };
 pub use counters::Counters;
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
@@ -50,6 +51,7 @@ pub use gap::{Gap, GapReason};
 pub use goal::{Goal, GoalReport, Latency};
 pub use judged::{Answer, Caveat, Judged, RuledOut};
 pub use label_report::LabelReport;
+pub use mark::Mark;
 pub use monotone::{Monotone, Rollback};
 pub use name::{bytes_of, name_of};
 pub use page::{

@@ -81,6 +81,8 @@ pub enum PageEventKind {
     TargetFound,
     /// The kernel killed a process for want of memory.
     OomKill,
+    /// A person marked it.
+    Mark,
 }
 
 /// Something that happened at an instant.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Counters, Entities, EntityId, Gap, Series, Table, TableData, Timestamp, Window};
+use crate::{Counters, Entities, EntityId, Gap, Mark, Series, Table, TableData, Timestamp, Window};
 
 /// All tables of a recording with its entities and gaps.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct Timeline {
     pub entities: Entities,
     /// What it did not see.
     pub gaps: Vec<Gap>,
+    /// What people said happened, in the order of time.
+    pub marks: Vec<Mark>,
     /// Whether the recording was closed: every series then ends where it was last seen.
     pub closed: bool,
     tables: BTreeMap<String, TableData>,
@@ -25,6 +27,7 @@ impl Timeline {
             window,
             entities: Entities::default(),
             gaps: Vec::new(),
+            marks: Vec::new(),
             closed: true,
             tables: BTreeMap::new(),
         }

@@ -109,11 +109,17 @@ impl FolderHandle {
     pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let flags = NO_LINK | OFlags::WRONLY;
         let opened = rustix::fs::openat(&self.fd, single(name.as_ref())?, flags, Mode::empty())?;
-        let file = File::from(opened);
-        match file.metadata()?.is_file() {
-            true => Ok(file),
-            false => Err(io::Error::other(NO_FILE)),
-        }
+        regular(File::from(opened))
+    }
+
+    /// Opens a file to add to its end, made where it is not there. For root alone, mode 0600.
+    ///
+    /// # Errors
+    /// What the kernel says, or that it is a link or no regular file.
+    pub fn open_to_append(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        let flags = NO_LINK | OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+        let opened = rustix::fs::openat(&self.fd, single(name.as_ref())?, flags, file_mode())?;
+        regular(File::from(opened))
     }
 
     /// Opens a file of it for reading, with its length. The folder may come from elsewhere: what lies in
@@ -237,6 +243,13 @@ impl FolderHandle {
 const LINK: &str = "it is a symbolic link, and none is followed out of a recording. Put the file itself in its place";
 const NO_FILE: &str = "it is not a regular file";
 
+fn regular(file: File) -> io::Result<File> {
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other(NO_FILE)),
+    }
+}
+
 /// As [`place::file_mode`], of a folder.
 fn folder_mode() -> Mode {
     match place::is_root() {
@@ -294,6 +307,7 @@ mod tests {
         for name in ["link", "dangling", "above"] {
             assert!(folder.create_file(name).is_err(), "{name}");
             assert!(folder.open_file(name).is_err(), "{name}");
+            assert!(folder.open_to_append(name).is_err(), "{name}");
             assert!(matches!(folder.read(name), Err(Refused::Kind(_))), "{name}");
             assert!(folder.create_folder(name).is_err(), "{name}");
         }

@@ -14,7 +14,7 @@ use crate::meta_file::{self, Seal};
 use crate::tables::Tables;
 use crate::{
     Error, FolderHandle, META_FILE, Refused, Result, TABLE_EXTENSION, entity_file, journal,
-    plausible, recovery, schema, upgrade,
+    marks_file, plausible, recovery, schema, upgrade,
 };
 
 /// Far above any `meta.json`, and little enough to be read into memory.
@@ -94,7 +94,12 @@ impl Reader {
         let mut meta = meta.unwrap_or_else(|| recovery::meta(&tables.entities.entities, &data));
         let format = format.min(meta.format_version);
         upgrade::names(format, &mut data, &mut meta.gaps, &mut damage);
-        Ok(assemble(meta, tables.entities.entities, data, damage))
+        let mut recording = assemble(meta, tables.entities.entities, data, damage);
+        let (marks, unread) = marks_file::read(folder);
+        recording.timeline.marks = marks;
+        // No row is missing for it.
+        recording.damage.extend(unread);
+        Ok(recording)
     }
 }
 

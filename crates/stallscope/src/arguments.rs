@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Make a recording from what other tools measured: sar, atop, vmstat, iostat, pidstat, a monitor's CSV.
     Import(Import),
+    /// Mark an instant of a recording: 'deploy began'. Now, while it is recorded, or at a time in it.
+    Mark(Mark),
     /// Check what this machine allows, and print the commands that fix the rest. Changes nothing.
     Doctor(Doctor),
 }
@@ -294,8 +296,8 @@ pub(crate) struct Compare {
     /// Write the comparison as a page, one HTML file that opens offline, to FILE.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What is 0 s on the page's axis.
-    #[arg(long, value_enum, default_value_t = Align::Start)]
+    /// What is 0 s on the page's axis: start, steady (where the steady phase begins), or mark:TEXT.
+    #[arg(long, value_name = "WHERE", default_value = "start")]
     pub(crate) align: Align,
     /// Write the comparison as Markdown, as a comment on a pull request, to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
@@ -391,6 +393,29 @@ pub(crate) struct Import {
     /// How far rows without times lie apart: 10s.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) period: Option<Duration>,
+}
+
+/// Examples of `mark`.
+const MARK_HELP: &str = "\
+Examples:
+  stallscope mark 'index built'
+  stallscope mark 'deploy began' --at 42s pgbench-1.stall
+  stallscope compare --align 'mark:deploy began' a.stall b.stall -o both.html
+
+A mark stands on the recording's page, and runs can be aligned at it.";
+
+#[derive(Args, Debug)]
+#[command(after_help = MARK_HELP)]
+pub(crate) struct Mark {
+    /// What happened, on one line of at most 200 characters.
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+    /// The recording's folder. [default: the newest here]
+    #[arg(value_name = "REC")]
+    pub(crate) recording: Option<PathBuf>,
+    /// When it happened, counted from the workload's start: 42s. [default: now, of what is still recorded]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) at: Option<Duration>,
 }
 
 #[derive(Args, Debug)]

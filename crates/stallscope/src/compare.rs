@@ -49,6 +49,9 @@ pub(crate) fn compare(arguments: &Compare) -> Result<u8> {
         Some(made) => made,
         None => of_recordings(arguments)?,
     };
+    if page.is_some() {
+        arguments.align.check(&comparison)?;
+    }
     let detail = match arguments.verbose {
         true => outputs::Detail::Full,
         false => outputs::Detail::Short,
@@ -65,7 +68,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<u8> {
         file.write_text(&outputs::comparison_markdown(&comparison))?;
     }
     if let Some(file) = page {
-        file.write_text(&outputs::comparison_page(&comparison, arguments.align))?;
+        file.write_text(&outputs::comparison_page(&comparison, &arguments.align))?;
     }
     match for_people {
         true => outputs::show(&text).context("cannot write to standard output")?,

@@ -44,7 +44,7 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
                 sentence(&outputs::sentence(&error), typed);
             }
         }
-        Command::Compare(_) | Command::Doctor(_) | Command::Import(_) => {}
+        Command::Compare(_) | Command::Doctor(_) | Command::Import(_) | Command::Mark(_) => {}
     }
 }
 

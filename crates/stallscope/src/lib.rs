@@ -16,6 +16,7 @@ mod export;
 pub mod fuzz_targets;
 mod goal;
 mod import;
+mod mark;
 mod open_recording;
 mod outputs;
 mod page;
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::Compare(compare) => (compare::compare(&compare), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Import(import) => (import::import(&import), COULD_NOT_EXPLAIN),
+        Command::Mark(mark) => (mark::mark(&mark), COULD_NOT_EXPLAIN),
         Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),
     };
     match result {

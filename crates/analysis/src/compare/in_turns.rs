@@ -84,26 +84,41 @@ pub(super) fn alone(baseline: &Group, other: &Group) -> Option<Difference> {
     let plain = apart(&pairs(baseline, other, Measured::alone)?)?;
     let both = (baseline, other);
     let doubt = |run: &Measured| run.exposed().map_or(0.0, |it| it.doubt());
-    Some(adjusted(
-        plain,
-        both,
-        Measured::alone,
+    let values = Values {
+        value: Measured::alone,
         doubt,
-        Expected::ALONE,
-    ))
+        generator: |_: &Measured| None,
+    };
+    Some(adjusted(plain, both, values, Expected::ALONE))
 }
 
 /// The same of CPU time per request, whose value is `value`: as others on the CPUs change it, it is compared as if both had
-/// been exposed alike, and is the less sure the less that was so. `plain` stays of runs that took no turns.
+/// been exposed alike, and is the less sure the less that was so. What the load generator needs for a request tells what the
+/// machine did, where all generators were asked for the same. `plain` stays of runs that took no turns.
 pub(super) fn cpu(
     plain: Difference,
     both: (&Group, &Group),
     value: impl Fn(&Measured) -> Option<f64>,
 ) -> Difference {
-    match plain.method {
-        IntervalMethod::InTurns => adjusted(plain, both, value, |_| 0.0, Expected::CPU),
-        _ => plain,
+    if plain.method != IntervalMethod::InTurns {
+        return plain;
     }
+    let mut runs = both.0.runs.iter().chain(&both.1.runs);
+    let first = runs.next().and_then(|it| it.asked.as_ref());
+    let are_alike = first.is_some() && runs.all(|it| it.asked.as_ref() == first);
+    let values = Values {
+        value,
+        doubt: |_: &Measured| 0.0,
+        generator: |run: &Measured| run.generator_cpu().filter(|_| are_alike),
+    };
+    adjusted(plain, both, values, Expected::CPU)
+}
+
+/// What is taken of a run: what is compared, the doubt of its model, and what the generator needed of the CPUs for a request.
+struct Values<V, D, G> {
+    value: V,
+    doubt: D,
+    generator: G,
 }
 
 /// How far the medians of both are apart.
@@ -119,30 +134,41 @@ fn apart(pairs: &[(f64, f64)]) -> Option<Difference> {
     })
 }
 
-/// A difference at equal exposure, of values with the doubt of their model; `plain` stays where fewer than two rounds have
-/// both.
+/// A difference at equal exposure; `plain` stays where fewer than two rounds have both.
 fn adjusted(
     plain: Difference,
     (baseline, other): (&Group, &Group),
-    value: impl Fn(&Measured) -> Option<f64>,
-    doubt: impl Fn(&Measured) -> f64,
+    values: Values<
+        impl Fn(&Measured) -> Option<f64>,
+        impl Fn(&Measured) -> f64,
+        impl Fn(&Measured) -> Option<f64>,
+    >,
     expected: Expected,
 ) -> Difference {
     let of = |run: &Measured| {
-        let value = value(run).filter(|it| *it > 0.0)?;
-        Some((value, run.exposed()?, doubt(run)))
+        let value = (values.value)(run).filter(|it| *it > 0.0)?;
+        let generator = (values.generator)(run);
+        Some((value, run.exposed()?, (values.doubt)(run), generator))
     };
     let Some(both) = pairs(baseline, other, of) else {
         return plain;
     };
+    // Of all rounds or of none: else a round without it would stand for one in which both needed as much.
+    let is_known = both.iter().all(|(a, b)| a.3.is_some() && b.3.is_some());
     let rounds: Vec<Round> = both
         .iter()
-        .map(|((before, first, doubt), (after, second, other))| Round {
-            by: (after / before).ln(),
-            exposed_by: second.lost() - first.lost(),
-            beside_by: second.others_part() - first.others_part(),
-            doubt_by: other - doubt,
-        })
+        .map(
+            |((before, first, doubt, less), (after, second, other, more))| Round {
+                by: (after / before).ln(),
+                exposed_by: second.lost() - first.lost(),
+                beside_by: second.others_part() - first.others_part(),
+                doubt_by: other - doubt,
+                generator_by: match (less, more) {
+                    (Some(less), Some(more)) if is_known => (more / less).ln(),
+                    _ => 0.0,
+                },
+            },
+        )
         .collect();
     let Some(Estimate { value, interval }) = beside_exposure(&rounds, expected) else {
         return plain;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    ComparedRun, CoursePoint, EntityKind, Finding, LedgerClass, Meta, PhaseVerdict, Provenance,
-    Report, Resource, Role, ShareBasis, StallKind, Timeline, Window,
+    ComparedMark, ComparedRun, CoursePoint, EntityKind, Finding, LedgerClass, Load, Meta,
+    PhaseVerdict, Provenance, Report, Resource, Role, ShareBasis, StallKind, Timeline, Window,
 };
 
 use crate::exposure::Exposure;
@@ -23,6 +23,8 @@ pub(super) const ALONE: &str = "throughput.alone";
 pub(super) const CPU: &str = "cpu.both";
 /// No more points than these say how a run went: of a longer one each is of several seconds.
 const MOST_POINTS: i64 = 3_600;
+/// Marks that are shown.
+const MOST_MARKS: usize = 200;
 const SECOND_NS: i64 = 1_000_000_000;
 /// Remedies that are kept.
 const REMEDIES: usize = 2;
@@ -45,6 +47,8 @@ pub struct Measured {
     pub(super) seconds: Vec<Second>,
     /// The account in seconds, where it is of the response time.
     pub(super) account: Vec<AccountedSecond>,
+    /// The load generator that an adapter understood, and what it was asked for.
+    pub(super) asked: Option<(String, Load)>,
     /// What others took of it, or why that is not known.
     pub(super) exposure: Result<Exposure, &'static str>,
 }
@@ -84,6 +88,7 @@ impl Measured {
             latency: signal("latency").map_or(Provenance::None, |it| it.provenance),
             seconds: seconds(timeline, meta, &bins, window),
             account,
+            asked: asked(meta),
             exposure,
             run: ComparedRun {
                 name,
@@ -94,6 +99,7 @@ impl Measured {
                 verdict: report.verdict.findings.first().map(headline),
                 would_help: would_help(&report),
                 course: course(timeline, &bins, &report),
+                marks: marks(timeline, &report),
                 round: None,
                 taken: None,
             },
@@ -142,6 +148,13 @@ impl Measured {
         self.values.get("throughput").copied()
     }
 
+    /// CPU time of the load generator for a request, ns.
+    pub(super) fn generator_cpu(&self) -> Option<f64> {
+        let of_generator = *self.totals.get("cpu.generator")?;
+        let requests = self.requests.filter(|it| *it > 0.0)?;
+        Some(of_generator / requests).filter(|it| *it > 0.0)
+    }
+
     /// Throughput as if alone.
     pub(super) fn alone(&self) -> Option<f64> {
         Some(self.throughput()? * self.exposure.ok()?.alone())
@@ -173,6 +186,11 @@ fn accounted(
     (Exposure::of(&facts), seconds.collect())
 }
 
+fn asked(meta: &Meta) -> Option<(String, Load)> {
+    let workload = meta.workload.as_ref()?;
+    Some((workload.adapter.clone()?, workload.load.clone()))
+}
+
 fn rate_unit(meta: &Meta) -> String {
     let load = meta.workload.as_ref().map(|it| &it.load);
     let unit = load.map_or("", |it| it.rate_unit.as_str());
@@ -194,6 +212,16 @@ fn would_help(report: &Report) -> Vec<model::Remedy> {
     let first = report.verdict.findings.first();
     let remedies = first.map_or(&[][..], |it| &it.would_help);
     remedies.iter().take(REMEDIES).cloned().collect()
+}
+
+/// The first of its marks.
+fn marks(timeline: &Timeline, report: &Report) -> Vec<ComparedMark> {
+    let marks = timeline.marks.iter().take(MOST_MARKS);
+    let mark = |mark: &model::Mark| ComparedMark {
+        at_s: mark.at.seconds_since(report.origin),
+        text: mark.text.clone(),
+    };
+    marks.map(mark).collect()
 }
 
 /// What the recording says of its machine, and what of its run is no figure.

@@ -42,6 +42,7 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
             verdict: None,
             would_help: Vec::new(),
             course: Vec::new(),
+            marks: Vec::new(),
             round: None,
             taken: None,
         },
@@ -52,6 +53,7 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
         latency: Provenance::ToolMean,
         seconds: (0..20).map(second).collect(),
         account: Vec::new(),
+        asked: None,
         exposure: Err("it was not measured"),
     }
 }

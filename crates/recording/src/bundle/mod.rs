@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::{Error, FolderHandle, META_FILE, Result, TABLE_EXTENSION};
+use crate::{Error, FolderHandle, META_FILE, Result, TABLE_EXTENSION, marks_file};
 use limits::{Bounded, MAX_FILES, MAX_MANIFEST_BYTES, WINDOW_LOG};
 
 /// How a bundle's file ends.
@@ -48,7 +48,7 @@ pub struct Manifest {
 /// A file in a bundle.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Packed {
-    /// Its name: `meta.json` or that of a table.
+    /// Its name: `meta.json`, `marks.jsonl`, or that of a table.
     pub name: String,
     /// Its size, bytes.
     pub bytes: u64,
@@ -379,6 +379,7 @@ fn is_member(name: &str) -> bool {
         .strip_suffix(TABLE_EXTENSION)
         .and_then(|name| name.strip_suffix('.'));
     name == META_FILE
+        || name == marks_file::NAME
         || table.is_some_and(|table| {
             !table.is_empty() && table.len() <= 60 && table.bytes().all(allowed)
         })

@@ -21,8 +21,8 @@ use crate::{open_recording, outputs};
 const LEAST_ROUNDS: usize = 5;
 /// After so many runs that do not count, and none that does, more of the same command tell nothing.
 const MOST_VOIDED: usize = 3;
-/// Under this, no part of a run is steady.
-const LEAST_STEADY_S: f64 = 1.0;
+/// Under this, a run is mostly its start and its end.
+const LEAST_STEADY_S: f64 = 0.5;
 
 /// What became of an experiment.
 pub(super) enum Done {

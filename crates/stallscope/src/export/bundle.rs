@@ -102,6 +102,9 @@ fn write_again(folder: &Path, recording: &Recording, redacted: &Redacted) -> Res
             append(&mut writer, table, Columns { data, columns })?;
         }
     }
+    for mark in &redacted.marks {
+        recording::add_mark(writer.folder(), mark)?;
+    }
     writer.close(meta)?;
     Ok(())
 }

@@ -107,6 +107,10 @@ fn write(mut writer: Writer, timeline: &Timeline, meta: &Meta) -> Result<u64> {
     for data in timeline.tables() {
         append(&mut writer, data, meta.window)?;
     }
+    let marks = timeline.marks.iter();
+    for mark in marks.filter(|mark| meta.window.contains(mark.at)) {
+        recording::add_mark(writer.folder(), mark)?;
+    }
     Ok(writer.close(meta)?)
 }
 

@@ -48,7 +48,7 @@ pub(super) fn redaction(redacted: &Redacted, names: Names) -> Vec<String> {
         kept.to_owned(),
         replaced,
         format!(
-            "Withheld ([withheld]): {}, as lines quoted from the workload's output, patterns of --metric, errors in words of others, facts of the environment that this version does not know. Machine and boot id are left out.",
+            "Withheld ([withheld]): {}, as lines quoted from the workload's output, patterns of --metric, marks, errors in words of others, facts of the environment that this version does not know. Machine and boot id are left out.",
             analysis::count(u32::try_from(redacted.withheld).unwrap_or(u32::MAX), "text")
         ),
     ]
@@ -90,6 +90,10 @@ pub(super) fn overview(
             ("meta.json", _) => {
                 "machine, command, targets, the workload's summary, gaps".to_owned()
             }
+            ("marks.jsonl", _) => analysis::count(
+                u32::try_from(redacted.marks.len()).unwrap_or(u32::MAX),
+                "mark",
+            ),
             (_, Some(rows)) => format!("{} rows of numbers", analysis::integer(*rows as f64)),
             _ => everyone.clone(),
         };
@@ -133,6 +137,9 @@ pub(super) fn texts(redacted: &Redacted) -> String {
         let kind = record.entity.kind.word();
         note(format!("{kind}: name"), &shape(&record.entity.name));
         note(format!("{kind}: path"), &shape(&record.entity.path));
+    }
+    for mark in &redacted.marks {
+        note("mark".to_owned(), &mark.text);
     }
     let mut text = "\nEvery text in it (N: a number of a process, a port, a device):\n".to_owned();
     for (place, texts) in places {

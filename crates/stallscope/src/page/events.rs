@@ -1,4 +1,4 @@
-//! What happened at an instant: the workload's start and end, the target found, processes killed.
+//! What happened at an instant: the workload's start and end, the target found, processes killed, what people marked.
 
 use std::collections::BTreeSet;
 
@@ -28,12 +28,20 @@ pub(super) fn events(timeline: &Timeline, meta: &Meta) -> Vec<PageEvent> {
         kind: PageEventKind::TargetFound,
         text: format!("{} was found ({})", target.name, target.found_by),
     }));
+    let marks = timeline.marks.iter().take(MOST_MARKS);
+    events.extend(marks.map(|mark| PageEvent {
+        at: mark.at,
+        kind: PageEventKind::Mark,
+        text: mark.text.clone(),
+    }));
     events.sort_by_key(|event| event.at);
     events
 }
 
 /// Events of the kind at most: a group may be killed from all the time.
 const MOST_KILLS: usize = 200;
+/// A script may mark whatever it does.
+const MOST_MARKS: usize = 200;
 /// Two tables that report the same kill are read within so much of each other, ns.
 const SAME_NS: i64 = 500_000_000;
 

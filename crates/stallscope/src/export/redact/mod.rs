@@ -15,7 +15,7 @@ mod text;
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
-use model::{Column, EntityRecord, Meta, Part, Sentence, Table, Unit};
+use model::{Column, EntityRecord, Mark, Meta, Part, Sentence, Table, Unit};
 use recording::Recording;
 
 use crate::arguments::Names;
@@ -29,6 +29,8 @@ pub(crate) struct Redacted {
     pub(crate) meta: Meta,
     /// The entity list.
     pub(crate) entities: Vec<EntityRecord>,
+    /// The marks.
+    pub(crate) marks: Vec<Mark>,
     /// The tables that leave.
     pub(crate) tables: Vec<PublicTable>,
     /// Every replaced word with what stands for it.
@@ -61,6 +63,7 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Result<Redacted> {
     };
     let mut entities: Vec<EntityRecord> = timeline.entities.iter().cloned().collect();
     let tables = timeline.tables().map(|data| &data.table);
+    let mut marks = timeline.marks.clone();
     let mut redactor = Redactor::new(names);
     let tables = match names {
         Names::All => tables.map(whole).collect(),
@@ -68,6 +71,9 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Result<Redacted> {
             redactor.learn(&meta, &entities);
             entities = entities.into_iter().map(|it| redactor.entity(it)).collect();
             meta = redactor.meta(meta)?;
+            // Their times tell enough.
+            let texts = marks.iter_mut().map(|mark| &mut mark.text);
+            texts.for_each(|text| *text = redactor.withhold(text));
             tables.filter_map(public).collect()
         }
     };
@@ -75,6 +81,7 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Result<Redacted> {
     Ok(Redacted {
         meta,
         entities,
+        marks,
         tables,
         counts: redactor.names.counts().clone(),
         withheld: redactor.withheld,

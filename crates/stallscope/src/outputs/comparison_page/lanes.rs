@@ -1,6 +1,6 @@
 //! Every run's course on one time axis, a lane for each figure.
 
-use model::{ComparedGroup, ComparedRun, CoursePoint};
+use model::{ComparedGroup, ComparedMark, ComparedRun, CoursePoint};
 
 use super::{Align, escaped};
 
@@ -53,7 +53,7 @@ const fn share(title: &'static str, of: Of) -> Lane {
 }
 
 /// The drawing, and in words what it holds.
-pub(super) fn chart(groups: &[ComparedGroup], align: Align) -> String {
+pub(super) fn chart(groups: &[ComparedGroup], align: &Align) -> String {
     let runs = || groups.iter().flat_map(|it| &it.runs);
     let at = |run: &ComparedRun, point: &CoursePoint| point.at_s - zero(run, align);
     let ends = runs().flat_map(|run| {
@@ -73,28 +73,66 @@ pub(super) fn chart(groups: &[ComparedGroup], align: Align) -> String {
         .collect();
     let height = (HEIGHT + GAP) * lanes.len() as f64 + GAP;
     let mut drawn = String::new();
+    for (number, group) in groups.iter().enumerate() {
+        for run in &group.runs {
+            drawn.push_str(&marks(run, number, align, span, height));
+        }
+    }
     for (number, lane) in lanes.iter().enumerate() {
         let top = GAP + (HEIGHT + GAP) * number as f64;
         drawn.push_str(&of_lane(lane, groups, align, span, top));
     }
     drawn.push_str(&axis(span, height));
+    let listed = listed(groups, align);
     format!(
-        "<div class=\"wide\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Throughput, latency, pressure and load average of every run over time; the table below has their means\">\n{drawn}</svg></div>\n"
+        "<div class=\"wide\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Throughput, latency, pressure and load average of every run over time; the table below has their means\">\n{drawn}</svg></div>\n{listed}"
     )
 }
 
-/// What is 0 s of a run, s after its start.
-fn zero(run: &ComparedRun, align: Align) -> f64 {
-    match align {
-        Align::Start => 0.0,
-        Align::Steady => run.steady_s,
-    }
+/// What is 0 s of a run, s after its start; of one without the mark, its start.
+fn zero(run: &ComparedRun, align: &Align) -> f64 {
+    align.zero(run).unwrap_or(0.0)
+}
+
+/// The marks of a run through all lanes.
+fn marks(run: &ComparedRun, group: usize, align: &Align, span: (f64, f64), height: f64) -> String {
+    let zero = zero(run, align);
+    let inside = |it: &&ComparedMark| (span.0..=span.1).contains(&(it.at_s - zero));
+    let drawn = run.marks.iter().filter(inside).map(|mark| {
+        let x = place(mark.at_s - zero, span);
+        format!(
+            "<path class=\"mark g{}\" d=\"M{x:.1} {GAP}V{}\"><title>{}</title></path>\n",
+            group % COLOURS,
+            height - GAP,
+            escaped(&format!("{}: {}", run.name, mark.text))
+        )
+    });
+    drawn.collect()
+}
+
+/// The marks in words.
+fn listed(groups: &[ComparedGroup], align: &Align) -> String {
+    let runs = groups.iter().flat_map(|it| &it.runs);
+    let of = |run: &ComparedRun| {
+        let zero = zero(run, align);
+        let mark = |it: &ComparedMark| format!("{} at {:.1} s", it.text, it.at_s - zero);
+        let marks: Vec<String> = run.marks.iter().map(mark).collect();
+        format!("Marks of {}: {}.", run.name, marks.join(", "))
+    };
+    let said = runs.filter(|it| !it.marks.is_empty()).map(of);
+    said.map(|it| format!("<p class=\"muted\">{}</p>\n", escaped(&it)))
+        .collect()
+}
+
+/// Where a time stands in the drawing.
+fn place(at_s: f64, span: (f64, f64)) -> f64 {
+    LEFT + (at_s - span.0) / (span.1 - span.0) * (WIDTH - LEFT - RIGHT)
 }
 
 fn of_lane(
     lane: &Lane,
     groups: &[ComparedGroup],
-    align: Align,
+    align: &Align,
     span: (f64, f64),
     top: f64,
 ) -> String {
@@ -121,17 +159,15 @@ fn of_lane(
     for (number, group) in groups.iter().enumerate() {
         for run in &group.runs {
             let zero = zero(run, align);
-            let place = |point: &CoursePoint| {
+            let point = |point: &CoursePoint| {
                 let value = (lane.of)(point)?;
-                let x = LEFT
-                    + (point.at_s - zero + point.length_s / 2.0 - span.0) / (span.1 - span.0)
-                        * (WIDTH - LEFT - RIGHT);
+                let x = place(point.at_s - zero + point.length_s / 2.0, span);
                 Some(format!(
                     "{x:.1} {:.1}",
                     bottom - (value / most).clamp(0.0, 1.0) * HEIGHT
                 ))
             };
-            let line = path(run.course.iter().map(place));
+            let line = path(run.course.iter().map(point));
             drawn.push_str(&format!(
                 "<path class=\"line g{}\" d=\"{line}\"><title>{}</title></path>\n",
                 number % COLOURS,
@@ -170,7 +206,7 @@ fn axis(span: (f64, f64), height: f64) -> String {
     let mut drawn = String::new();
     let mut number = (span.0 / step).ceil();
     while number * step <= span.1 {
-        let x = LEFT + (number * step - span.0) / (span.1 - span.0) * (WIDTH - LEFT - RIGHT);
+        let x = place(number * step, span);
         drawn.push_str(&format!(
             "<text class=\"time\" x=\"{x:.1}\" y=\"{}\">{:.decimals$} s</text>\n",
             height - 6.0,

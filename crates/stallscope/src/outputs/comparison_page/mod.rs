@@ -1,5 +1,6 @@
 //! Recordings side by side as a page: one file that opens offline, without a program in it.
 
+mod align;
 mod lanes;
 
 use model::{ComparedFigure, ComparedGroup, Comparison};
@@ -7,20 +8,13 @@ use model::{ComparedFigure, ComparedGroup, Comparison};
 use super::comparison::{FAMILIES, amount, apart, helps};
 use super::{harmless, on_one_line};
 
+pub(crate) use align::Align;
+
 const TOKENS: &str = include_str!("../../../../../ui/src/theme/tokens.css");
 const STYLE: &str = include_str!("comparison.css");
 
-/// Where the runs lie on the common axis.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub(crate) enum Align {
-    /// The start of the workload, or of the recording.
-    Start,
-    /// The start of the steady phase.
-    Steady,
-}
-
 /// The page.
-pub(crate) fn page(comparison: &Comparison, align: Align) -> String {
+pub(crate) fn page(comparison: &Comparison, align: &Align) -> String {
     let names: Vec<&str> = comparison
         .groups
         .iter()
@@ -35,7 +29,7 @@ pub(crate) fn page(comparison: &Comparison, align: Align) -> String {
             "verdicts",
             &groups.map(|(at, it)| verdict(at, it)).collect::<String>(),
         ),
-        titled(axis_title(align), &lanes::chart(&comparison.groups, align)),
+        titled(&align.title(), &lanes::chart(&comparison.groups, align)),
         titled("Figures", &table(comparison)),
         environment(comparison),
         caveats(comparison),
@@ -51,13 +45,6 @@ pub(crate) fn page(comparison: &Comparison, align: Align) -> String {
             .collect::<Vec<_>>()
             .join(" "),
     ))
-}
-
-fn axis_title(align: Align) -> &'static str {
-    match align {
-        Align::Start => "All runs on one axis, from their starts",
-        Align::Steady => "All runs on one axis, 0 s where the steady phase begins",
-    }
 }
 
 /// A group's name with its colour.
@@ -231,7 +218,7 @@ mod tests {
         let mut comparison = comparison();
         comparison.groups[1].name = "<script>alert(1)</script>\u{1b}[31m".to_owned();
         for align in [Align::Start, Align::Steady] {
-            let page = page(&comparison, align);
+            let page = page(&comparison, &align);
             for bad in [
                 "<script", "http:", "https:", "url(", "@import", "\u{1b}", "NaN", "inf",
             ] {
@@ -247,10 +234,46 @@ mod tests {
     }
 
     #[test]
+    fn runs_are_aligned_at_a_mark_that_each_has() {
+        let mut comparison = comparison();
+        let align = Align::Mark("deploy <began>".to_owned());
+        let runs: Vec<_> = comparison
+            .groups
+            .iter_mut()
+            .flat_map(|it| &mut it.runs)
+            .collect();
+        for (number, run) in runs.into_iter().enumerate() {
+            run.marks = vec![model::ComparedMark {
+                at_s: 1.0 + number as f64,
+                text: "deploy <began>".to_owned(),
+            }];
+        }
+        align.check(&comparison).expect("each has it");
+        let page = page(&comparison, &align);
+        // The lines of all of them lie on each other.
+        let lines: std::collections::BTreeSet<&str> = page
+            .lines()
+            .filter(|it| it.starts_with("<path class=\"mark"))
+            .filter_map(|it| it.split_once(" d=\"M")?.1.split_once('"'))
+            .map(|it| it.0)
+            .collect();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(page.contains("deploy &lt;began&gt; at 0.0 s"), "{page}");
+        comparison.groups[1].runs[0].marks[0].text = "other".to_owned();
+        let error = align
+            .check(&comparison)
+            .expect_err("one lacks it")
+            .to_string();
+        let name = &comparison.groups[1].runs[0].name;
+        assert!(error.starts_with(&format!("{name} has no mark")), "{error}");
+        assert!(error.contains("it has \"other\""), "{error}");
+    }
+
+    #[test]
     fn runs_without_a_course_are_said_to_be_too_short() {
         let mut comparison = comparison();
         let runs = comparison.groups.iter_mut().flat_map(|it| &mut it.runs);
         runs.for_each(|it| it.course.clear());
-        assert!(page(&comparison, Align::Start).contains("too short to be drawn"));
+        assert!(page(&comparison, &Align::Start).contains("too short to be drawn"));
     }
 }

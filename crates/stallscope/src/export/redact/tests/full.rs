@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use model::{
     Complaint, ComplaintKind, Cost, CrossCheck, Entity, EntityEvent, EntityId, EntityKind,
     EntityRecord, ExitKind, Gap, GapReason, Goal, Identity, Latency, LatencyQuantile, Load,
-    MachineUnit, Meta, Outcome, Part, Plan, Provenance, ReadEvery, Role, ScriptSummary, Summary,
-    Target, Timeline, Timestamp, UnitKind, Window, WorkloadRun, sentence,
+    MachineUnit, Mark, Meta, Outcome, Part, Plan, Provenance, ReadEvery, Role, ScriptSummary,
+    Summary, Target, Timeline, Timestamp, UnitKind, Window, WorkloadRun, sentence,
 };
 use recording::Recording;
 use serde_json::Value;
@@ -69,6 +69,7 @@ pub(super) fn telling(word: &str, program: &str) -> Recording {
         timeline.entities.apply(EntityEvent { time: AT, record });
     }
     add_tables(&mut timeline, word);
+    timeline.marks.extend(Mark::new(AT, word));
     Recording {
         meta,
         timeline,
