@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use crate::scenarios::{
     free_port, here, mariadb_client, mariadb_install, redis, wait_for, wait_for_so_long,
 };
-use crate::stage::Stage;
+use crate::stage::{Limit, Stage, device_of};
 
 /// WordPress, where its Debian package has it.
 const WORDPRESS: &str = "/usr/share/wordpress";
@@ -21,6 +21,8 @@ const MODULES: &str = "/usr/lib/apache2/modules";
 const STORAGE_BYTES: u64 = 1 << 30;
 /// A database on slow storage takes its time to start, too.
 const DATABASE_LIMIT: Duration = Duration::from_secs(120);
+/// Writes that a delayed disk has under way at a time, where a limit stands for it.
+const WRITES_UNDER_WAY: f64 = 4.0;
 /// What the database is asked at its start.
 const CREATE: &str = "CREATE DATABASE blog; CREATE USER blog@127.0.0.1 IDENTIFIED BY 'blog'; \
                       GRANT ALL ON blog.* TO blog@127.0.0.1";
@@ -85,12 +87,15 @@ impl Blog {
             copy.arg(self.stage.folder().join("filled.image"))
                 .arg(&image),
         )?;
-        let mount = match storage {
-            Storage::Own => stage.mount_image(&image, "")?,
-            Storage::Delayed(write) => stage.mount_image_delayed(&image, write)?,
+        let (mount, limit) = match storage {
+            Storage::Own => (stage.mount_image(&image, "")?, None),
+            Storage::Delayed(write) => delayed(&mut stage, &image, write)?,
         };
         let data = database_folder(&stage, &mount)?;
-        self.start_database(&mut stage, &data)?;
+        let database = self.start_database(&mut stage, &data)?;
+        if let Some(limit) = limit {
+            stage.confine("database", database, &[limit])?;
+        }
         let (_, sessions) = redis(&mut stage)?;
         self.start_apache(&mut stage, &sessions)?;
         Ok(Served {
@@ -130,7 +135,8 @@ impl Blog {
         )
     }
 
-    fn start_database(&self, stage: &mut Stage, data: &Path) -> Result<()> {
+    /// Its process.
+    fn start_database(&self, stage: &mut Stage, data: &Path) -> Result<u32> {
         let own = stage.unprivileged_folder("database")?;
         let mut server = stage.unprivileged("mariadbd");
         server.args([
@@ -149,8 +155,9 @@ impl Blog {
         }
         // Its log has what it says there too.
         server.stderr(Stdio::null());
-        stage.beside(server)?;
-        wait_for_so_long(&here(&self.database), DATABASE_LIMIT)
+        let pid = stage.beside(server)?;
+        wait_for_so_long(&here(&self.database), DATABASE_LIMIT)?;
+        Ok(pid)
     }
 
     fn start_apache(&self, stage: &mut Stage, sessions: &str) -> Result<()> {
@@ -167,6 +174,23 @@ impl Blog {
         stage.beside(apache)?;
         wait_for(&here(&self.web))
     }
+}
+
+/// Mounts the storage on a disk that answers so much later; where no such disk can be shown, on its own, with the limit on
+/// the database's writes that is to stand for it.
+fn delayed(stage: &mut Stage, image: &Path, write: Duration) -> Result<(PathBuf, Option<Limit>)> {
+    let refused = match stage.mount_image_delayed(image, write) {
+        Ok(mount) => return Ok((mount, None)),
+        Err(refused) => refused,
+    };
+    // As many as such a disk would do, were a few under way at a time.
+    let writes = (WRITES_UNDER_WAY / write.as_secs_f64()).max(1.0) as u32;
+    eprintln!(
+        "{refused:#}. Instead the database's control group may do {writes} writes per second."
+    );
+    let mount = stage.mount_image(image, "sync")?;
+    let device = device_of(&mount)?;
+    Ok((mount, Some(Limit::WritesPerSecond(device, writes))))
 }
 
 /// Where the database keeps its files on a storage.

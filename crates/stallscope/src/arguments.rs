@@ -3,6 +3,7 @@
 //! An option's help has at most two lines of a terminal; what needs more is in `docs/`, which the help names.
 
 mod experimenting;
+mod mark;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use model::Goal;
 use targets::NamedTarget;
 
 pub(crate) use experimenting::Experimenting;
+pub(crate) use mark::Mark;
 
 use crate::condition::Condition;
 use crate::difference_condition::DifferenceCondition;
@@ -393,29 +395,6 @@ pub(crate) struct Import {
     /// How far rows without times lie apart: 10s.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) period: Option<Duration>,
-}
-
-/// Examples of `mark`.
-const MARK_HELP: &str = "\
-Examples:
-  stallscope mark 'index built'
-  stallscope mark 'deploy began' --at 42s pgbench-1.stall
-  stallscope compare --align 'mark:deploy began' a.stall b.stall -o both.html
-
-A mark stands on the recording's page, and runs can be aligned at it.";
-
-#[derive(Args, Debug)]
-#[command(after_help = MARK_HELP)]
-pub(crate) struct Mark {
-    /// What happened, on one line of at most 200 characters.
-    #[arg(value_name = "TEXT")]
-    pub(crate) text: String,
-    /// The recording's folder. [default: the newest here]
-    #[arg(value_name = "REC")]
-    pub(crate) recording: Option<PathBuf>,
-    /// When it happened, counted from the workload's start: 42s. [default: now, of what is still recorded]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) at: Option<Duration>,
 }
 
 #[derive(Args, Debug)]

@@ -48,7 +48,7 @@ impl Stage {
     /// Mounts an image until the stage is cleared; where.
     pub fn mount_image(&mut self, image: &Path, options: &str) -> Result<PathBuf> {
         let mount = self.folder().join("disk");
-        fs::create_dir(&mount)
+        fs::create_dir_all(&mount)
             .with_context(|| format!("cannot make the folder {}", mount.display()))?;
         let mut attach = Command::new("mount");
         let options = ["loop", options].map(str::to_owned).join(",");

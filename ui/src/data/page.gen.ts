@@ -35,7 +35,7 @@ export type Role = "target" | "generator" | "dependency" | "recorder" | "rest";
 /**
  * What kind of thing happened.
  */
-export type PageEventKind = "workload_started" | "workload_ended" | "target_found" | "oom_kill";
+export type PageEventKind = "workload_started" | "workload_ended" | "target_found" | "oom_kill" | "mark";
 /**
  * Where the numbers of a workload metric come from.
  */

@@ -27,6 +27,7 @@ mod jvm;
 mod links;
 mod load_generators;
 mod machine;
+mod mark;
 mod mysql;
 mod names;
 mod needs;

@@ -72,7 +72,7 @@ impl Align {
             false => format!("it has {}", has.join(", ")),
         };
         bail!(
-            "{name} has no mark {text:?}: {has}. Set it with: stallscope mark {text:?} {name} --at TIME"
+            "{name} has no mark {text:?}: {has}. Mark it with: stallscope mark TEXT REC --at TIME"
         );
     }
 }

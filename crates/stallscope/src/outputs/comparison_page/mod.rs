@@ -29,7 +29,10 @@ pub(crate) fn page(comparison: &Comparison, align: &Align) -> String {
             "verdicts",
             &groups.map(|(at, it)| verdict(at, it)).collect::<String>(),
         ),
-        titled(&align.title(), &lanes::chart(&comparison.groups, align)),
+        titled(
+            &escaped(&align.title()),
+            &lanes::chart(&comparison.groups, align),
+        ),
         titled("Figures", &table(comparison)),
         environment(comparison),
         caveats(comparison),
@@ -258,6 +261,7 @@ mod tests {
             .map(|it| it.0)
             .collect();
         assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(!page.contains("<began>"), "{page}");
         assert!(page.contains("deploy &lt;began&gt; at 0.0 s"), "{page}");
         comparison.groups[1].runs[0].marks[0].text = "other".to_owned();
         let error = align
