@@ -8,7 +8,7 @@ use crate::{labels, quantiles, request_times};
 use model::{MISSING, Meta, Provenance, Quantile, Signal, Timeline, Timestamp, Window};
 
 pub use bin::Mean;
-pub(crate) use bin::{Bin, inside, mean, whole_bins};
+pub(crate) use bin::{Bin, inside, mean, mean_at, whole_bins};
 
 /// A longer bin, or one without length, is damage.
 const LONGEST_NS: i64 = 86_400_000_000_000;

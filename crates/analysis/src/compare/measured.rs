@@ -417,7 +417,7 @@ fn course(timeline: &Timeline, bins: &[Bin], report: &Report) -> Vec<CoursePoint
     let point = |at: i64| {
         let start = known.start + at * length;
         let window = Window::new(start, (start + length).min(known.end));
-        let mean = workload_metrics::mean(bins, window);
+        let mean = workload_metrics::mean_at(bins, window);
         let pressure = |resource: Resource, kind| {
             let column = format!("{}_{kind}_ns", resource.word());
             let rate = machine(timeline, "pressure", window)?.rate(&column)?;

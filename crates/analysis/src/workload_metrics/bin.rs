@@ -91,6 +91,16 @@ pub(crate) fn mean(bins: &[Bin], window: Window) -> Option<Mean> {
     })
 }
 
+/// The same; where bins are longer than the window, of the one that its middle lies in.
+pub(crate) fn mean_at(bins: &[Bin], window: Window) -> Option<Mean> {
+    let around = || {
+        let middle = window.start + window.len_ns() / 2;
+        let bin = bins.iter().find(|bin| bin.window.contains(middle))?;
+        mean(std::slice::from_ref(bin), bin.window)
+    };
+    mean(bins, window).or_else(around)
+}
+
 fn weighted(bins: &[&Bin], of: fn(&Bin) -> Option<f64>) -> (f64, f64) {
     let known = bins
         .iter()
@@ -103,13 +113,16 @@ mod tests {
     use super::*;
     use model::Timestamp;
 
-    #[test]
-    fn operations_of_a_bin_without_a_latency_took_the_mean_of_the_others() {
-        let bin = |second: f64, throughput, latency_ns| Bin {
-            window: Window::new(
-                Timestamp::from_seconds(second),
-                Timestamp::from_seconds(second + 1.0),
-            ),
+    fn window(start_s: f64, end_s: f64) -> Window {
+        Window::new(
+            Timestamp::from_seconds(start_s),
+            Timestamp::from_seconds(end_s),
+        )
+    }
+
+    fn bin(window: Window, throughput: f64, latency_ns: Option<f64>) -> Bin {
+        Bin {
+            window,
             throughput,
             latency_ns,
             stddev_ns: None,
@@ -118,10 +131,33 @@ mod tests {
             skipped: None,
             retried: None,
             stalled: false,
-        };
-        let bins = [bin(0.0, 30.0, None), bin(1.0, 10.0, Some(2e9))];
-        let all = Window::new(Timestamp::from_seconds(0.0), Timestamp::from_seconds(2.0));
-        let mean = mean(&bins, all).expect("it has bins");
+        }
+    }
+
+    #[test]
+    fn a_long_bin_is_each_of_its_seconds() {
+        let bins = [
+            bin(window(0.0, 6.0), 30.0, Some(2e9)),
+            bin(window(6.0, 12.0), 10.0, None),
+        ];
+        let at = |start_s| mean_at(&bins, window(start_s, start_s + 1.0)).map(|it| it.throughput);
+        assert_eq!(
+            [at(0.0), at(5.0), at(6.0), at(11.0)],
+            [30.0, 30.0, 10.0, 10.0].map(Some)
+        );
+        assert_eq!(at(12.0), None);
+        assert_eq!(mean(&bins, window(0.0, 1.0)), None);
+        let all = mean_at(&bins, window(0.0, 12.0)).map(|it| it.throughput);
+        assert_eq!(all, Some(20.0));
+    }
+
+    #[test]
+    fn operations_of_a_bin_without_a_latency_took_the_mean_of_the_others() {
+        let bins = [
+            bin(window(0.0, 1.0), 30.0, None),
+            bin(window(1.0, 2.0), 10.0, Some(2e9)),
+        ];
+        let mean = mean(&bins, window(0.0, 2.0)).expect("it has bins");
         assert_eq!(mean.latency_ns, Some(2e9));
         // 40 operations of 2 s each.
         assert!((mean.response_ns / 80e9 - 1.0).abs() < 1e-9, "{mean:?}");
