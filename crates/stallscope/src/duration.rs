@@ -27,6 +27,11 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * scale).map_err(|_| format!("`{text}` is too long"))
 }
 
+/// The same in nanoseconds; what is longer than these can say is as long as they can.
+pub(crate) fn nanoseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use model::{Report, Window};
 use recording::Recording;
 
 use crate::arguments::Explain;
+use crate::duration::nanoseconds;
 use crate::open_recording::{self, Opened};
 use crate::outputs::{self, OutputFile};
 use crate::temporary_output;
@@ -54,7 +55,6 @@ pub(crate) fn asked(
     from: Option<Duration>,
     to: Option<Duration>,
 ) -> Result<Option<Window>> {
-    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
     window(recording, from.map(nanoseconds), to.map(nanoseconds))
 }
 

@@ -19,6 +19,7 @@ use recording::Writer;
 use converter::Converter;
 
 use crate::arguments::Import;
+use crate::duration::nanoseconds;
 use crate::{outputs, temporary_output};
 
 /// The largest file that is read, and the most that `sadf` or `atop` may print.
@@ -27,9 +28,7 @@ const MOST_BYTES: u64 = 256 << 20;
 const MOST_FILES: usize = 100_000;
 pub(crate) fn import(arguments: &Import) -> Result<u8> {
     let _interrupts = temporary_output::watch()?;
-    let period = arguments
-        .period
-        .map(|it| i64::try_from(it.as_nanos()).unwrap_or(i64::MAX));
+    let period = arguments.period.map(nanoseconds);
     let files: Result<Vec<Imported>> = arguments
         .files
         .iter()

@@ -5,6 +5,7 @@ use model::{Mark, Timestamp};
 use recording::{Reader, bundle};
 
 use crate::arguments::Mark as Arguments;
+use crate::duration::nanoseconds;
 use crate::outputs;
 
 /// The newest rows of a recording that goes on are at most so old, s.
@@ -30,8 +31,7 @@ pub(crate) fn mark(arguments: &Arguments) -> Result<u8> {
     let after = |time: Timestamp| time.seconds_since(origin);
     let at = match arguments.at {
         Some(time) => {
-            let ns = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-            let at = Timestamp::from_ns(origin.as_ns().saturating_add(ns));
+            let at = origin + nanoseconds(time);
             if !timeline.window.contains(at) {
                 bail!(
                     "{shown} does not cover {:.1} s: it ends {:.1} s after the workload's start",

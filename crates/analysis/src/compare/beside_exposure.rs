@@ -287,6 +287,14 @@ mod tests {
         (0..count).map(round).collect()
     }
 
+    fn without_generator(rounds: &[Round]) -> Vec<Round> {
+        let without = |it: &Round| Round {
+            generator_by: 0.0,
+            ..*it
+        };
+        rounds.iter().map(without).collect()
+    }
+
     fn normals(seed: u64) -> impl FnMut() -> f64 {
         let mut random = Xorshift::new(seed);
         move || {
@@ -305,14 +313,7 @@ mod tests {
             let own = beside_exposure(&all, EXPECTED).expect("20 rounds");
             missed += usize::from(!(own.interval.low <= 0.05 && 0.05 <= own.interval.high));
             wide += own.interval.high - own.interval.low;
-            let without: Vec<Round> = all
-                .iter()
-                .map(|it| Round {
-                    generator_by: 0.0,
-                    ..*it
-                })
-                .collect();
-            let plain = beside_exposure(&without, EXPECTED)
+            let plain = beside_exposure(&without_generator(&all), EXPECTED)
                 .expect("20 rounds")
                 .interval;
             plain_wide += plain.high - plain.low;
@@ -325,13 +326,7 @@ mod tests {
     #[test]
     fn a_generator_that_does_more_for_the_one_tells_nothing() {
         let all = with_generator(40, -0.3, normals(8));
-        let without: Vec<Round> = all
-            .iter()
-            .map(|it| Round {
-                generator_by: 0.0,
-                ..*it
-            })
-            .collect();
+        let without = without_generator(&all);
         let both = [all, without].map(|it| beside_exposure(&it, EXPECTED).expect("rounds").value);
         assert!((both[0] - both[1]).abs() < 1e-12, "{both:?}");
     }

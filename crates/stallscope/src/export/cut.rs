@@ -17,6 +17,7 @@ use recording::{Recording, Writer};
 
 use super::{destination, size};
 use crate::arguments::Export;
+use crate::duration::nanoseconds;
 use crate::outputs;
 use crate::temporary_output::{Entry, TemporaryOutput};
 
@@ -57,10 +58,7 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
 
 /// The part that is meant: to the recording's ends, where an option is left out.
 fn window(arguments: &Export, timeline: &Timeline, origin: Timestamp) -> Result<Window> {
-    let at = |time: Duration| {
-        let ns = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-        Timestamp::from_ns(origin.as_ns().saturating_add(ns))
-    };
+    let at = |time: Duration| origin + nanoseconds(time);
     let whole = timeline.window;
     let asked = Window::new(
         arguments.from.map_or(whole.start, at),
