@@ -154,6 +154,14 @@ impl WaitsFor {
     ) {
         let own = |edge: &&Edge| edge.woken == pool && self.is_waited(edge);
         let all: f64 = self.edges.iter().filter(own).map(|edge| edge.ns).sum();
+        let to_itself = |edge: &Edge| edge.ns / all * self.passed_to(pool, edge);
+        let again: f64 = self.edges.iter().filter(own).map(to_itself).sum();
+        // Who waited behind another of its own pool may have been the hundredth in line: what this pool passes to itself is
+        // passed again and again (a geometric series), and ends as the rest does, if there is a rest.
+        let series = match 1.0 - again {
+            rest if rest > LEAST => 1.0 / rest,
+            _ => 1.0,
+        };
         for edge in self.edges.iter().filter(own) {
             let part = part * edge.ns / all;
             let did = self.did(edge);
@@ -161,6 +169,7 @@ impl WaitsFor {
             if beside_locks(&did) < LITTLE * beside_locks(&edge.did) {
                 ends.late += part;
             }
+            let part = part * series;
             let mut end = |class, part| {
                 *ends.parts.entry((edge.waker, class)).or_default() += part;
             };
@@ -172,12 +181,24 @@ impl WaitsFor {
                 let part = part * ns / known;
                 match edge.waker {
                     Some(waker) if LOCKS.contains(&class) && self.waits(waker) => {
-                        *open.entry(waker).or_default() += part;
+                        if waker != pool || series == 1.0 {
+                            *open.entry(waker).or_default() += part;
+                        }
                     }
                     _ => end(class, part),
                 }
             }
         }
+    }
+
+    /// The part of what a waker did that was to wait for locks as this pool does, where it is of this pool.
+    fn passed_to(&self, pool: EntityId, edge: &Edge) -> f64 {
+        let did = self.did(edge);
+        let known: f64 = did.iter().sum();
+        let is_own = edge.by == By::Pool && edge.waker == Some(pool) && known > 0.0;
+        let all = CLASSES.into_iter().zip(did);
+        let locks = all.filter(|(class, _)| is_own && LOCKS.contains(class));
+        locks.map(|(_, ns)| ns / known).sum()
     }
 
     /// What the waker did in the time that was waited for it. One that serves requests itself came late to
@@ -320,6 +341,16 @@ mod tests {
         assert!(is_about(group.part(Sync), 8.0 / 9.0), "{group:?}");
         assert!(is_about(group.part(Input), 0.0), "{group:?}");
         assert_eq!(group.most().map(|it| it.0), Some(Sync));
+    }
+
+    #[test]
+    fn a_long_line_behind_one_who_syncs_waits_for_the_disk_too() {
+        // Of a thousand waits nearly all were ended by one who had waited in the same line.
+        let line = [(Sync, 0.004), (OnCpu, 0.001), (Futex, 7.995)];
+        let ends = ends(vec![edge(WORKERS, WORKERS, 8.0, &line)]);
+        assert!(is_about(ends.part(Sync), 0.8), "{ends:?}");
+        assert!(is_about(ends.part(OnCpu), 0.2), "{ends:?}");
+        assert!(is_about(ends.circle, 0.0), "{ends:?}");
     }
 
     #[test]

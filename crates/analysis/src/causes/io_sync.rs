@@ -28,7 +28,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Storage,
-    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. Where programs in the kernel are allowed, it is passed on to what those did who ended the waits, behind however many locks. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. The file that most of the time in fsync was for is named, where the call's descriptor could be followed. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it. In what sar or atop measured it is seen where somebody waited for I/O while the disk did small writes and hardly anything else.",
+    told_by: "Threads of the target are met in fsync, fdatasync or msync. Databases that commit in groups have one thread there and the others in line for its lock: while somebody is in fsync, time in futex or in the database's internal locks is passed on to it, so that a crowd in futex behind one thread in fdatasync is disk and not a lock. Where programs in the kernel are allowed, it is passed on to what those did who ended the waits, behind however many locks. PostgreSQL's own word (`LWLock:WALWrite`) says so directly. The file that most of the time in fsync was for is named, where the call's descriptor could be followed. Where too few threads were met there, that of the other waits for the disk is. A neighbour that moves most of the bytes of a busy disk makes syncs slow, and goes before it. In what sar or atop measured it is seen where somebody waited for I/O while the disk did small writes and hardly anything else.",
     thresholds: &[COST, SYNCED, limits::WAITED],
     upstream: &[
         Upstream::All("io.throttled"),
@@ -65,11 +65,12 @@ fn judge(case: &Case<'_>) -> Judgement {
         String::new()
     };
     let sentence = format!(
-        "Syncing to disk is the bottleneck: {} of {} was {} waiting for fsync{}{crowd}.",
+        "Syncing to disk is the bottleneck: {} of {} was {} waiting for fsync{}{crowd}{}.",
         percent(held.share),
         facts.whole(),
         target.name,
-        at_file(facts, IoIntent::Sync)
+        at_file(facts, IoIntent::Sync),
+        beside_syncs(facts)
     );
     let disk = facts.io.disks.first();
     let disk = disk.and_then(|disk| Some((&disk.entity.name, disk.each_ns?)));
@@ -91,6 +92,19 @@ fn judge(case: &Case<'_>) -> Judgement {
         ),
         ..case.finding_of_wait(&held, &target.entity, confidence, sentence)
     })
+}
+
+/// Where too few threads were met in fsync to name its file, that of the other waits for the disk: what is written there is
+/// what is synced next, or is synced as it is written.
+fn beside_syncs(facts: &Facts<'_>) -> String {
+    let (synced, others) = (
+        at_file(facts, IoIntent::Sync),
+        at_file(facts, IoIntent::ReadWrite),
+    );
+    match synced.is_empty() && !others.is_empty() {
+        true => format!("; its other waits for the disk were reads and writes{others}"),
+        false => String::new(),
+    }
 }
 
 /// The target, and how steadily it waited. Threads without work are in futex as those behind a sync are: where some have
@@ -128,7 +142,11 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held, wait: &Wait) ->
         )
         .by(formulas::at_a_time(facts, &[LedgerClass::Sync])),
     ];
-    evidence.extend(files(facts, IoIntent::Sync));
+    let synced = files(facts, IoIntent::Sync);
+    evidence.extend(match synced.is_empty() {
+        true => files(facts, IoIntent::ReadWrite),
+        false => synced,
+    });
     evidence.extend(kept(facts, &target.entity));
     if let Some(disk) = facts.io.disks.first() {
         evidence.push(disk_busy(facts, disk, 0.0));

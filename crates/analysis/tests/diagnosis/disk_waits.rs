@@ -38,6 +38,11 @@ fn the_files_that_were_waited_for_are_named() {
     let seldom = "
         file_wait.sync_ns   /data/log *1e9 00000000999990000000
         file_wait.syncs_met /data/log *1   00000000999990000000";
+    let written = "
+        file_wait.sync_ns   /data/table *1e9 00000000999990000000
+        file_wait.syncs_met /data/table *1   00000000999990000000
+        file_wait.io_ns     /data/log   *1e9 99999999999999999999
+        file_wait.ios_met   /data/log   *10  99999999999999999999";
     expect![[r#"
         Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync of /data/log (88 % behind another's).
         1.00 of its time in fsync, for this file (file_wait.sync_ns)
@@ -47,7 +52,10 @@ fn the_files_that_were_waited_for_are_named() {
         0.33 of its time in fsync, for this file (file_wait.sync_ns)
 
         Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's).
-    "#]].assert_eq(&[one, two, seldom].map(said).join("\n"));
+
+        Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's); its other waits for the disk were reads and writes of /data/log.
+        1.00 of its time in reads and writes, for this file (file_wait.io_ns)
+    "#]].assert_eq(&[one, two, seldom, written].map(said).join("\n"));
     let read = "
         file_wait.io_ns     /data/table *1e9 88888888888888888888
         file_wait.ios_met   /data/table *10  88888888888888888888
