@@ -3,12 +3,14 @@
 
 use model::{GainOf, Headroom, Interval, LedgerClass, Remedy};
 
+use crate::cpus::Core;
 use crate::facts::Facts;
 use crate::gains::{Gain, Goes, Load};
 use crate::neighbours::Culprit;
 use crate::number_format::{bound, duration, next_cpu, percent};
 use crate::stats::ratio;
 use crate::subject::Subject;
+use crate::workload_metrics;
 
 /// Part of the response time that a change takes away, from its least to its most.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -277,6 +279,8 @@ fn load(facts: &Facts<'_>) -> Option<Load> {
     let cpu = &facts.cpu;
     let thread_ns = |subject: Option<&Subject>| subject.map_or(0.0, |it| it.busiest_ns);
     let target = facts.target.as_ref().filter(|it| it.busiest_serves);
+    let source = facts.scene.roles.source;
+    let usual_ns = workload_metrics::usual_ns(facts.timeline, facts.meta, source, facts.window);
     let load = Load {
         throughput: signal.throughput,
         response_ns: signal.latency_ns?,
@@ -290,6 +294,8 @@ fn load(facts: &Facts<'_>) -> Option<Load> {
         target_thread_ns: each(thread_ns(target)),
         generator_thread_ns: each(thread_ns(facts.generator.as_ref())),
         cpus: f64::from(facts.effective_cpus.max(1)),
+        usual_ns: usual_ns.unwrap_or(f64::INFINITY).min(signal.latency_ns?),
+        uneven: unevenness(&facts.usable),
         quota: facts
             .quota
             .as_ref()
@@ -297,6 +303,14 @@ fn load(facts: &Facts<'_>) -> Option<Load> {
             .filter(|cpus| *cpus > 0.0),
     };
     (requests > 0.0 && load.response_ns > 0.0).then_some(load)
+}
+
+/// How many times as busy as the average CPU those are on which something is done.
+fn unevenness(cores: &[Core]) -> f64 {
+    let (sum, squares) = cores.iter().fold((0.0, 0.0), |(sum, squares), core| {
+        (sum + core.busy, squares + core.busy * core.busy)
+    });
+    ratio(squares * cores.len() as f64, sum * sum).unwrap_or(1.0)
 }
 
 /// The gain by a wait that goes, and by what is different beside.

@@ -37,6 +37,10 @@ pub(crate) struct Load {
     pub(crate) generator_thread_ns: f64,
     /// CPUs for all of that.
     pub(crate) cpus: f64,
+    /// What half of the requests take at most, ns.
+    pub(crate) usual_ns: f64,
+    /// How many times as busy as the average CPU those are on which there is something to do: 1 where all do alike.
+    pub(crate) uneven: f64,
     /// CPUs of the target's quota.
     pub(crate) quota: Option<f64>,
 }
@@ -64,11 +68,12 @@ pub(crate) struct Gain {
 const EDGES: f64 = 0.02;
 /// How much the throughput of one situation varies from run to run within minutes, in logarithms, in 90 of 100 runs.
 const VARIES: f64 = 0.08;
-/// What is left under load of the CPU time that a request takes on CPUs that have nothing else to do.
-const LEAST_CPU: f64 = 0.55;
+/// What is left under load of the CPU time that a request takes on CPUs that have nothing else to do, from the least to the
+/// most that is seen.
+const ON_IDLE_CPUS: (f64, f64) = (0.33, 0.85);
 /// The same for a request that a quota let through in bursts: these are a full load already, but all of a burst is read at
 /// one look.
-const AFTER_BURSTS: (f64, f64) = (0.7, 1.25);
+const AFTER_BURSTS: (f64, f64) = (0.6, 1.15);
 
 impl Goes {
     /// From its least to its most, each of the response time.
@@ -259,9 +264,10 @@ impl Load {
         let cost = self.cost(after, cheap);
         let (bottleneck_ns, law) = after.bottleneck(cost, alone, self.throughput);
         let goes = part.low + (part.high - part.low) * goes;
-        let waits_ns = (self.cycle_ns() - goes * self.response_ns - self.own_ns).max(0.0);
+        // CPU time that the change takes away was others' or is in what goes: requests had none of it to wait for.
+        let waits_ns = (self.cycle_ns() - goes * self.response_ns - after.own_ns).max(0.0);
         // What one request takes of several CPUs is a line for a faster one, and a delay (Seidmann's approximation).
-        let own_ns = self.own_ns * cost;
+        let own_ns = after.own_ns * cost;
         let closed = ClosedLoop {
             clients: self.clients(),
             delay_ns: waits_ns + (own_ns - bottleneck_ns).max(0.0),
@@ -307,11 +313,21 @@ impl Load {
             _ => {
                 let per_ns = self.throughput / 1e9;
                 let thread_ns = self.target_thread_ns.max(self.generator_thread_ns);
-                let used = ((self.own_ns / self.cpus).max(thread_ns) * per_ns).clamp(0.0, 1.0);
-                (1.0 - (1.0 - LEAST_CPU) * (1.0 - used), 1.0)
+                let used = (self.own_ns / self.cpus).max(thread_ns) * per_ns * self.crowding();
+                let idle = 1.0 - used.clamp(0.0, 1.0);
+                let (least, most) = ON_IDLE_CPUS;
+                (1.0 - (1.0 - least) * idle, 1.0 - (1.0 - most) * idle)
             }
         };
         most * (least / most).powf(cheap)
+    }
+
+    /// How many times as busy as on average a CPU is where and while requests are worked on: where all clients wait at times
+    /// for one who holds everybody up, CPUs are idle then and full in between.
+    fn crowding(&self) -> f64 {
+        let cycle_ns = self.cycle_ns();
+        let usual_ns = (cycle_ns - self.response_ns + self.usual_ns).max(f64::MIN_POSITIVE);
+        (cycle_ns / usual_ns).max(1.0) * self.uneven
     }
 
     /// How busy the CPUs are at this load, as part of them.

@@ -5,7 +5,9 @@ pub(crate) mod bin;
 use crate::request_times::End;
 use crate::stats::{Group, pooled_deviation};
 use crate::{labels, quantiles, request_times};
-use model::{MISSING, Meta, Provenance, Quantile, Signal, Timeline, Timestamp, Window};
+use model::{
+    LatencyQuantile, MISSING, Meta, Provenance, Quantile, Signal, Timeline, Timestamp, Window,
+};
 
 pub use bin::Mean;
 pub(crate) use bin::{Bin, inside, mean, mean_at, whole_bins};
@@ -212,6 +214,22 @@ fn signal(name: &str, unit: &str, mean: impl Into<Option<f64>>, provenance: Prov
     }
 }
 
+/// What half of the requests take at most, ns, as far as quantiles say.
+pub(crate) fn usual_ns(
+    timeline: &Timeline,
+    meta: &Meta,
+    source: Source,
+    window: Window,
+) -> Option<f64> {
+    let timed = latency_quantiles(timeline, source, window);
+    let known = match timed.is_empty() {
+        true => printed_quantiles(meta),
+        false => timed,
+    };
+    let bounds = known.iter().filter(|it| it.q >= 0.5 && !it.at_least);
+    bounds.map(|it| it.value).min_by(f64::total_cmp)
+}
+
 fn latency_quantiles(timeline: &Timeline, source: Source, window: Window) -> Vec<Quantile> {
     match source {
         Source::Kernel(end) => request_times::quantiles(timeline, end, window),
@@ -223,19 +241,23 @@ fn latency_quantiles(timeline: &Timeline, source: Source, window: Window) -> Vec
 fn with_printed_quantiles(signals: &mut [Signal], meta: &Meta) {
     let latency = signals.iter_mut().find(|it| it.name == "latency");
     let latency = latency.filter(|it| it.mean.is_some() && it.quantiles.is_empty());
+    if let Some(latency) = latency {
+        latency.quantiles = printed_quantiles(meta);
+    }
+}
+
+fn printed_quantiles(meta: &Meta) -> Vec<Quantile> {
     let outcome = meta.workload.as_ref().and_then(|it| it.outcome.as_ref());
     let summary = outcome.and_then(|it| it.summary.as_ref());
-    let (Some(latency), Some(summary)) = (latency, summary) else {
-        return;
-    };
-    let printed = summary.latency_quantiles.iter().map(|it| Quantile {
+    let printed = summary.into_iter().flat_map(|it| &it.latency_quantiles);
+    let quantile = |it: &LatencyQuantile| Quantile {
         q: it.q,
         value: it.latency_ns as f64,
         sampled: None,
         at_least: false,
         of_whole_run: true,
-    });
-    latency.quantiles = printed.collect();
+    };
+    printed.map(quantile).collect()
 }
 
 /// What did not go well, per second; only what the workload says.

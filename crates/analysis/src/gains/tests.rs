@@ -18,6 +18,8 @@ const LOAD: Load = Load {
     generator_thread_ns: 1e4,
     cpus: 8.0,
     quota: None,
+    usual_ns: 1e6,
+    uneven: 1.0,
 };
 
 fn wait(part: f64) -> Goes {
@@ -138,15 +140,19 @@ fn at_a_fixed_rate_the_response_time_falls() {
 fn more_clients_fill_the_cpus() {
     let filled = LOAD.filled().expect("known");
     assert_eq!(filled.model, "CPU law");
-    // Now 10,000 a second, and 80,000 at the CPU time of now, which is the most.
-    assert!((filled.interval.low - 7.0).abs() < 1e-9, "{filled:?}");
+    // Now 10,000 a second, and 80,000 at the CPU time of now; of that a request takes less then.
+    let least = 8.0 / LOAD.cost(&LOAD, 0.0) - 1.0;
+    assert!(
+        (filled.interval.low - least).abs() < 1e-9 && least > 7.0,
+        "{filled:?}"
+    );
     assert!(filled.interval.high > filled.estimate && filled.estimate > 7.0);
 }
 
 #[test]
 fn who_never_rests_is_spared_no_cpu_time() {
     let idle = LOAD.cost(&LOAD, 1.0);
-    assert!((LEAST_CPU..0.7).contains(&idle), "{idle}");
+    assert!((ON_IDLE_CPUS.0..0.5).contains(&idle), "{idle}");
     // One thread that is busy all the time, beside idle CPUs.
     let full = Load {
         target_thread_ns: 1e5,
@@ -154,6 +160,22 @@ fn who_never_rests_is_spared_no_cpu_time() {
     };
     assert!((full.cost(&full, 1.0) - 1.0).abs() < 1e-9);
     assert!((full.cost(&full, 0.0) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn who_finds_full_cpus_between_two_stalls_is_spared_no_cpu_time() {
+    // An eighth of the CPU time, and for seven eighths of the time all wait for one who holds them up.
+    let stalls = Load {
+        usual_ns: 1e6 / 8.0,
+        ..LOAD
+    };
+    assert!((stalls.cost(&stalls, 1.0) - 1.0).abs() < 1e-9);
+    // All of it on one of eight CPUs.
+    let one_cpu = Load {
+        uneven: 8.0,
+        ..LOAD
+    };
+    assert!((one_cpu.cost(&one_cpu, 1.0) - 1.0).abs() < 1e-9);
 }
 
 #[test]
@@ -204,7 +226,8 @@ fn loads() -> impl Strategy<Value = Load> {
         0.0..1.0f64,
     );
     let cpus = (1..256u32, prop::option::of(0.1..8.0f64));
-    (times, load, cpus).prop_map(|(times, load, cpus)| {
+    let uneven = (0.0..=1.0f64, 1.0..8.0f64);
+    (times, load, cpus, uneven).prop_map(|(times, load, cpus, (usual, uneven))| {
         let (response_ns, cpu, target, others_ns, thread) = times;
         let (throughput, clients, is_fixed_rate, late) = load;
         let own_ns = response_ns * cpu;
@@ -221,6 +244,8 @@ fn loads() -> impl Strategy<Value = Load> {
             generator_thread_ns: own_ns * (1.0 - target) * thread,
             cpus: f64::from(cpus.0),
             quota: cpus.1,
+            usual_ns: response_ns * usual,
+            uneven,
         }
     })
 }

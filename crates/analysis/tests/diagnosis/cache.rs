@@ -26,7 +26,7 @@ fn cold_caches_lead_while_reads_fall() {
     expect![[r#"
         cache.cold | process server | consistent | 0.700 (0.700 to 0.700)
         Caches are cold: reads fell from 7.17 to 2.83 MB/s within this window, and 70 % of each request was server reading the disk.
-        helps: time, or a warm-up before the measurement: +162 % to +257 % by CPU law
+        helps: time, or a warm-up before the measurement: +195 % to +257 % by CPU law
         not: more clients, more CPUs
         wrong if: run again at once, caches warm: if it is as slow, this is wrong
     "#]].assert_eq(&told(&report));

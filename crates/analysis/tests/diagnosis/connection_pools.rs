@@ -22,7 +22,7 @@ fn a_pool_of_connections_is_full_where_all_have_a_call() {
     expect![[r#"
         limit.pool | process server | measured | 0.800 (0.800 to 0.800)
         A full pool is the bottleneck: 80 % of each request was in line for a connection of server; all 4 connections to c1 had a call for 100 % of the time.
-        helps: more connections in the pool, or shorter calls: +378 % to +456 % by waits removed, closed loop
+        helps: more connections in the pool, or shorter calls: +382 % to +456 % by waits removed, closed loop
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: run with twice as many in the pool: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -65,7 +65,7 @@ fn calls_at_a_time_that_stay_just_below_a_small_number_look_limited_to_it() {
     expect![[r#"
         limit.pool | process server | suspected | 0.902 (0.902 to 0.902)
         A full pool is the bottleneck: 90 % of each request was in line for a call of server; it seems to make at most 2 at a time to c1: 1.95 were under way, steadily.
-        helps: a higher limit of calls at a time (HAProxy: maxconn), or shorter calls: +810 % to +1166 % by waits removed, closed loop
+        helps: a higher limit of calls at a time (HAProxy: maxconn), or shorter calls: +887 % to +1190 % by waits removed, closed loop
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: run with twice as many in the pool: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -110,7 +110,7 @@ fn threads_that_sleep_while_all_connections_have_a_call_wait_for_a_connection() 
     expect![[r#"
         limit.pool | process server | consistent | 0.750 (0.750 to 0.750)
         A full pool is the bottleneck: 75 % of each request was in line for a connection of server; both connections to c1 had a call for 100 % of the time.
-        helps: more connections in the pool, or shorter calls: +226 % to +335 % by CPU law
+        helps: more connections in the pool, or shorter calls: +270 % to +335 % by waits removed, closed loop
         not: more clients, more CPUs, faster disk, more memory
         wrong if: run with twice as many in the pool: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));

@@ -273,7 +273,7 @@ fn imbalance_leads_and_what_speaks_against_it() {
     expect![[r#"
         cpu.imbalance | cpu cpu0 | consistent | 0.500 (0.500 to 0.500)
         The CPUs are used unevenly: cpu0 was 100 % busy while cpu2 was 10 % busy, and 50 % of each request was server waiting for a CPU.
-        helps: threads and interrupts of cpu0 spread over all CPUs: +103 % to +307 % by waits removed, closed loop
+        helps: threads and interrupts of cpu0 spread over all CPUs: +108 % to +316 % by waits removed, closed loop
         not: more clients, a machine with more CPUs, faster disk, more memory
         wrong if: look where its threads may run: taskset -acp PID; cat /proc/interrupts
     "#]].assert_eq(&told(&drawn(IMBALANCE).diagnose()));
@@ -336,7 +336,7 @@ fn steal_leads_and_what_speaks_against_it() {
     expect![[r#"
         cpu.steal | machine machine | consistent | 0.270
         The hypervisor takes the CPU away: 30 % of the CPUs was stolen while they were 70 % busy, and that is about 27 % of each request.
-        helps: a machine with CPUs of its own: +0 % to +17 % by CPU law
+        helps: a machine with CPUs of its own: +0 % to +19 % by CPU law
         not: more clients, faster disk, more memory
         wrong if: run again at another hour, or on a dedicated machine: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));

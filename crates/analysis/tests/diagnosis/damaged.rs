@@ -119,7 +119,7 @@ fn wakeups_that_cannot_be_pass_nothing_on() {
     expect![[r#"
         lock.futex | process server | consistent | 0.900 (0.900 to 0.900)
         A lock is the bottleneck: 90 % of each request was threads of server waiting for each other; run ended 100 % of these waits, 100 % of which were for somebody sleeping on a timer.
-        helps: less time under the lock, or several locks instead of one: +254 % to +486 % by CPU law
+        helps: less time under the lock, or several locks instead of one: +305 % to +685 % by CPU law
         not: more clients, more threads, more CPUs, faster disk, more memory
         wrong if: run with half of the clients: if throughput falls as much, this is wrong
     "#]]

@@ -91,8 +91,8 @@ fn latency_leads_when_the_disk_is_slow_and_its_queue_short() {
     expect![[r#"
         io.latency | disk vda | consistent | 0.900 (0.900 to 0.900)
         The disk is the bottleneck: vda took 1.89 ms per operation, and 90 % of each request was server waiting for it.
-        helps: a disk that answers faster: +590 % to +1125 % by CPU law
-        helps: what is read kept in memory: +590 % to +1125 % by CPU law
+        helps: a disk that answers faster: +703 % to +1150 % by CPU law
+        helps: what is read kept in memory: +703 % to +1150 % by CPU law
         not: more CPUs
         wrong if: run again on data that fit in memory: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -148,7 +148,7 @@ fn cap_leads_when_a_deep_queue_gets_a_flat_rate() {
     expect![[r#"
         io.cap | disk vda | consistent | 0.900 (0.900 to 0.900)
         The disk is at its cap: vda gave 900 operations per second, flat, with 8.10 in its queue, and 90 % of each request was server waiting for it.
-        helps: a disk that gives more than 900 operations per second: +590 % to +1125 % by CPU law
+        helps: a disk that gives more than 900 operations per second: +703 % to +1150 % by CPU law
         not: more clients, more CPUs
         wrong if: run with twice the clients: if the disk gives more, this is wrong
     "#]].assert_eq(&told(&report));
@@ -218,7 +218,7 @@ fn neighbour_leads_and_names_the_group() {
     expect![[r#"
         io.neighbour | cgroup batch | consistent | 0.814 (0.814 to 0.814)
         A neighbour holds the disk: cgroup /batch moved 90 % of its bytes (80.0 MB/s), and 90 % of each request was server waiting for a disk.
-        helps: /batch on another disk, or with an I/O limit: +48 % to +502 % by waits removed, closed loop
+        helps: /batch on another disk, or with an I/O limit: +53 % to +502 % by waits removed, closed loop
         not: more clients, more CPUs
         wrong if: stop /batch for 10 s: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -284,7 +284,7 @@ fn throttled_leads_when_a_limit_is_used_up_while_the_disk_is_idle() {
     expect![[r#"
         io.throttled | cgroup server | consistent | 0.900 (0.900 to 0.900)
         An I/O limit is the bottleneck: /server used 90 % of the 1,000 reads per second that it is allowed, and 90 % of each request was server waiting for a disk.
-        helps: a higher limit for server: +590 % to +1125 % by CPU law
+        helps: a higher limit for server: +703 % to +1150 % by CPU law
         not: a faster disk with the same limit, more CPUs
         wrong if: double the limit of /server: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));

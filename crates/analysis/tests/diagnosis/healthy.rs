@@ -294,8 +294,8 @@ fn undetermined_names_what_is_waited_for_where_no_cause_explains_it() {
     expect![[r#"
         io.sync | process server | consistent | 0.411 (0.400 to 0.400)
         Syncing to disk is the bottleneck: 41 % of each request was server waiting for fsync.
-        helps: fewer syncs: more work per commit, or commits that need not be safe at once: +64 % to +76 % by waits removed, closed loop
-        helps: a disk that syncs faster: +64 % to +76 % by waits removed, closed loop
+        helps: fewer syncs: more work per commit, or commits that need not be safe at once: +76 % to +76 % by waits removed, closed loop
+        helps: a disk that syncs faster: +76 % to +76 % by waits removed, closed loop
         not: more CPUs
         wrong if: let server not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&drawn(&text).diagnose()));

@@ -92,8 +92,8 @@ fn a_crowd_in_futex_behind_one_sync_is_disk_and_no_lock() {
     expect![[r#"
         io.sync | process server | consistent | 1.000 (1.000 to 1.000)
         Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's).
-        helps: fewer syncs: more work per commit, or commits that need not be safe at once: +888 % to +1601 % by CPU law, one thread
-        helps: a disk that syncs faster than vda (now 2.25 ms per operation): +888 % to +1601 % by CPU law, one thread
+        helps: fewer syncs: more work per commit, or commits that need not be safe at once: +1047 % to +2439 % by CPU law, one thread
+        helps: a disk that syncs faster than vda (now 2.25 ms per operation): +1047 % to +2439 % by CPU law, one thread
         not: more or faster CPUs
         wrong if: let server not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -181,7 +181,7 @@ fn futex_leads_when_servers_wait_for_each_other() {
     expect![[r#"
         lock.futex | process server | consistent | 0.900 (0.900 to 0.900)
         A lock is the bottleneck: 90 % of each request was threads of server waiting for each other.
-        helps: less time under the lock, or several locks instead of one: +254 % to +486 % by CPU law
+        helps: less time under the lock, or several locks instead of one: +305 % to +685 % by CPU law
         not: more clients, more threads, more CPUs, faster disk, more memory
         wrong if: run with half of the clients: if throughput falls as much, this is wrong
     "#]]
@@ -213,7 +213,7 @@ fn who_ends_the_waits_for_a_lock_and_what_that_one_does_is_named() {
     expect![[r#"
         lock.futex | process server | consistent | 0.900 (0.900 to 0.900)
         A lock is the bottleneck: 90 % of each request was threads of server waiting for each other; run ended 100 % of these waits, 100 % of which were for somebody sleeping on a timer.
-        helps: less time under the lock, or several locks instead of one: +254 % to +486 % by CPU law
+        helps: less time under the lock, or several locks instead of one: +305 % to +685 % by CPU law
         not: more clients, more threads, more CPUs, faster disk, more memory
         wrong if: run with half of the clients: if throughput falls as much, this is wrong
     "#]].assert_eq(&told(&report));
@@ -320,7 +320,7 @@ fn database_leads_and_names_who_holds_the_lock() {
     expect![[r#"
         lock.database | process worker | consistent | 1.000 (1.000 to 1.000)
         Locks of the database are the bottleneck: 100 % of each request was server waiting for a lock that worker (pid 100) held for 93 % of that time.
-        helps: shorter transactions around what is locked, or fewer sessions that want it: +879 % to +1591 % by CPU law, one thread
+        helps: shorter transactions around what is locked, or fewer sessions that want it: +987 % to +2361 % by CPU law, one thread
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: end the transaction of pid 100: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -333,7 +333,7 @@ fn a_row_lock_of_threads_is_no_futex_where_the_server_says_so() {
     expect![[r#"
         lock.database | thread thread | consistent | 1.000 (1.000 to 1.000)
         Locks of the database are the bottleneck: 100 % of each request was server waiting for a lock that thread (pid 100) held for 100 % of that time.
-        helps: shorter transactions around what is locked, or fewer sessions that want it: +888 % to +1601 % by CPU law, one thread
+        helps: shorter transactions around what is locked, or fewer sessions that want it: +1047 % to +2439 % by CPU law, one thread
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: end the transaction of pid 100: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -345,7 +345,7 @@ fn a_row_lock_of_threads_is_no_futex_where_the_server_says_so() {
     expect![[r#"
         lock.database | process server | consistent | 1.000 (1.000 to 1.000)
         Locks of the database are the bottleneck: 100 % of each request was server waiting for a lock.
-        helps: shorter transactions around what is locked, or fewer sessions that want it: +888 % to +1601 % by CPU law, one thread
+        helps: shorter transactions around what is locked, or fewer sessions that want it: +1047 % to +2439 % by CPU law, one thread
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: run with half of the clients: if throughput falls as much, this is wrong. The column State of SHOW PROCESSLIST names the lock
     "#]].assert_eq(&told(&report));

@@ -214,7 +214,7 @@ fn refaults_lead_and_not_the_disk() {
     expect![[r#"
         memory.refault | machine machine | consistent | 0.783 (0.783 to 0.783)
         Memory is the bottleneck: 87 % of the disk reads brought back what had just been evicted, and 78 % of each request was server waiting for them.
-        helps: more memory, or less to keep in it: +350 % to +408 % by waits removed, closed loop
+        helps: more memory, or less to keep in it: +394 % to +408 % by waits removed, closed loop
         not: more clients, more CPUs
         wrong if: work on half of the data: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -297,7 +297,7 @@ fn swap_leads() {
     expect![[r#"
         memory.swap | machine machine | consistent | 0.870 (0.870 to 0.870)
         Memory is the bottleneck: 8.19 MB/s came back from swap, and 87 % of each request was server waiting for that.
-        helps: more memory, or fewer users of it: +588 % to +810 % by CPU law
+        helps: more memory, or fewer users of it: +701 % to +810 % by CPU law
         not: more clients, more CPUs
         wrong if: run with swap off and less to do: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&drawn(&swap()).diagnose()));
@@ -370,7 +370,7 @@ fn reclaim_leads_and_what_speaks_against_it() {
     expect![[r#"
         memory.reclaim | machine machine | consistent | 0.900 (0.900 to 0.900)
         Memory is the bottleneck: 90 % of each request was server direct reclaim before it got some.
-        helps: more memory, or fewer users of it: +590 % to +1125 % by CPU law
+        helps: more memory, or fewer users of it: +703 % to +1150 % by CPU law
         not: more clients, more CPUs, faster disk
         wrong if: free a tenth of the memory: if throughput stays the same, this is wrong
     "#]]

@@ -29,7 +29,7 @@ fn leads_and_names_the_group() {
     expect![[r#"
         cpu.neighbour | cgroup batch | consistent | 0.450 (0.450 to 0.450)
         A neighbour holds the CPU: cgroup /batch used 75 % of the CPU time, and 60 % of each request was server waiting for one.
-        helps: batch elsewhere, or with less weight: +134 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
+        helps: batch elsewhere, or with less weight: +147 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -45,7 +45,7 @@ fn names_the_process_where_no_group_stands_for_it() {
     expect![[r#"
         cpu.neighbour | process other1 | consistent | 0.450 (0.450 to 0.450)
         A neighbour holds the CPU: process other1 used 50 % of the CPU time, and 60 % of each request was server waiting for one.
-        helps: other1 elsewhere, or with less weight: +99 % to +163 % by waits removed, closed loop (it takes 50 % of the CPU)
+        helps: other1 elsewhere, or with less weight: +125 % to +163 % by waits removed, closed loop (it takes 50 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: stop other1 for 10 s: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -230,7 +230,7 @@ fn with_books_the_culprit_is_who_had_the_cpus_that_were_waited_for() {
     expect![[r#"
         cpu.neighbour | cgroup batch | measured | 0.400 (0.400 to 0.400)
         A neighbour holds the CPU: cgroup /batch (above all its process other2) had it for 62 % of the time that one was waited for, and 60 % of each request was server waiting for one.
-        helps: batch elsewhere, or with less weight: +134 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
+        helps: batch elsewhere, or with less weight: +147 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -352,7 +352,7 @@ fn who_had_the_cpus_in_bursts_is_named_however_busy_they_are() {
     expect![[r#"
         cpu.neighbour | cgroup batch | measured | 0.400 (0.400 to 0.400)
         A neighbour holds the CPU: cgroup /batch (above all its process other2) had it for 62 % of the time that one was waited for, and 60 % of each request was server waiting for one.
-        helps: batch elsewhere, or with less weight: +134 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
+        helps: batch elsewhere, or with less weight: +147 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
         not: more clients, faster disk, more memory
         wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&drawn(&bursts).diagnose()));

@@ -58,8 +58,8 @@ fn a_long_way_leads_and_what_speaks_against_it() {
     expect![[r#"
         net.rtt | connection c1 | consistent | 0.750
         The network is the bottleneck: a round trip to server takes 7.50 ms, 75 % of each request.
-        helps: generator and target next to each other: +281 % to +335 % by waits removed, closed loop
-        helps: more clients: they wait for the way at the same time: +400 % to +1121 % by CPU law
+        helps: generator and target next to each other: +315 % to +335 % by waits removed, closed loop
+        helps: more clients: they wait for the way at the same time: +476 % to +1689 % by CPU law
         not: a faster server, more CPUs, faster disk, more memory
         wrong if: run the generator on the server's own machine: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -116,7 +116,7 @@ fn a_way_that_loses_leads_and_what_speaks_against_it() {
     expect![[r#"
         net.loss | connection c1 | consistent | 0.900
         The network loses data: 2.8 % of the segments were sent again, and 90 % of each request was outside server.
-        helps: a way that loses nothing: +435 % to +901 % by CPU law
+        helps: a way that loses nothing: +526 % to +1150 % by CPU law
         not: a faster server, more CPUs, faster disk, more memory
         wrong if: run the generator on the server's own machine: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));

@@ -48,7 +48,7 @@ fn a_pool_whose_threads_wait_for_others_holds_up_who_is_in_line() {
     expect![[r#"
         limit.pool | process server | measured | 0.800 (0.800 to 0.800)
         A full pool is the bottleneck: 80 % of each request was in line for a thread of server; all 4 threads of server that answer requests were inside one for 100 % of the time, 100 % of it waiting for another's answer.
-        helps: more threads in the pool, or less time in each request: +378 % to +456 % by waits removed, closed loop
+        helps: more threads in the pool, or less time in each request: +382 % to +456 % by waits removed, closed loop
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: run with twice as many in the pool: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -66,7 +66,7 @@ fn behind_a_full_pool_the_line_is_not_the_peers() {
     expect![[r#"
         limit.pool | process server | measured | 0.800 (0.800 to 0.800)
         A full pool is the bottleneck: 80 % of each request was in line for a thread of server; all 4 threads of server that answer requests were inside one for 100 % of the time, 100 % of it waiting for c1.
-        helps: more threads in the pool, or less time in each request: +378 % to +456 % by waits removed, closed loop
+        helps: more threads in the pool, or less time in each request: +382 % to +456 % by waits removed, closed loop
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: run with twice as many in the pool: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -185,7 +185,7 @@ fn a_pooler_says_itself_that_clients_wait_for_a_server_connection() {
     expect![[r#"
         limit.pool | process server | measured | 0.600 (0.600 to 0.600)
         A full pool is the bottleneck: 60 % of each request was in line for a server connection of server: 6.00 clients waited at a time, and 100 % of its connections were in use.
-        helps: a larger pool (default_pool_size), or shorter transactions: +137 % to +163 % by waits removed, closed loop
+        helps: a larger pool (default_pool_size), or shorter transactions: +140 % to +163 % by waits removed, closed loop
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: run with twice as many in the pool: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -266,9 +266,9 @@ fn what_holds_back_who_has_a_lock_holds_back_who_waits_for_it() {
     expect![[r#"
         cpu.quota | cgroup limited | measured | 0.600 (0.600 to 0.600)
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 60 % of each request was server held back by it, while the machine was 70 % idle.
-        helps: a quota of 1.4 CPUs: +122 % to +244 % by waits removed, closed loop
+        helps: a quota of 1.5 CPUs: +132 % to +263 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 1.4 CPUs: if throughput stays the same, this is wrong
+        wrong if: raise the quota of /limited to 1.5 CPUs: if throughput stays the same, this is wrong
     "#]]
     .assert_eq(&told(&report));
     assert_eq!(judged(&report, "lock.futex").answer, Answer::Present);
@@ -337,7 +337,7 @@ fn futex_inside_of_requests_is_a_lock_and_outside_is_rest() {
     expect![[r#"
         lock.futex | process server | measured | 0.800 (0.800 to 0.800)
         A lock is the bottleneck: 80 % of each request was threads of server waiting for each other.
-        helps: less time under the lock, or several locks instead of one: +245 % to +453 % by CPU law
+        helps: less time under the lock, or several locks instead of one: +291 % to +456 % by CPU law
         not: more clients, more threads, more CPUs, faster disk, more memory
         wrong if: run with half of the clients: if throughput falls as much, this is wrong
     "#]]

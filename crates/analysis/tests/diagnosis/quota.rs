@@ -31,9 +31,9 @@ fn leads_though_it_raises_the_machines_pressure_while_the_machine_is_idle() {
     expect![[r#"
         cpu.quota | cgroup limited | measured | 0.360 (0.360 to 0.360)
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 36 % of each request was server held back by it, while the machine was 70 % idle.
-        helps: a quota of 1.6 CPUs: +51 % to +288 % by waits removed, closed loop
+        helps: a quota of 1.8 CPUs: +55 % to +334 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 1.6 CPUs: if throughput stays the same, this is wrong
+        wrong if: raise the quota of /limited to 1.8 CPUs: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
     let machine = report
         .pressure

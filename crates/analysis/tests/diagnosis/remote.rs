@@ -60,7 +60,7 @@ fn a_peer_that_is_waited_for_leads() {
     expect![[r#"
         net.remote | process other1 | measured | 0.800 (0.800 to 0.800)
         A peer is the bottleneck: 80 % of each request was server waiting for other1 (c1), in 1 call of 16.0 ms. other1 runs on this machine: look there.
-        helps: a peer that answers at once, or fewer calls to it: +370 % to +456 % by waits removed, closed loop
+        helps: a peer that answers at once, or fewer calls to it: +399 % to +456 % by waits removed, closed loop
         wrong if: record the peer (stallscope record --target pid:31): if its requests take much less than 16.0 ms, this is wrong
     "#]].assert_eq(&told(&report));
     expect!["net.remote other1 0.80"].assert_eq(&listed(&report));
@@ -205,8 +205,8 @@ fn requests_in_line_behind_threads_that_wait_for_the_peer_wait_for_it() {
     expect![[r#"
         net.remote | process other1 | measured | 0.841 (0.841 to 0.841)
         A peer is the bottleneck: 84 % of each request was server waiting for other1 (c1), in 1 call of 16.0 ms (21 % in calls, 64 % in line behind threads in calls). other1 runs on this machine: look there.
-        helps: a peer that answers at once, or fewer calls to it: +415 % to +523 % by waits removed, closed loop
-        helps: more threads of server: requests are in line for them: +10 % to +21 % by waits removed, closed loop
+        helps: a peer that answers at once, or fewer calls to it: +429 % to +523 % by waits removed, closed loop
+        helps: more threads of server: requests are in line for them: +11 % to +21 % by waits removed, closed loop
         wrong if: record the peer (stallscope record --target pid:31): if its requests take much less than 16.0 ms, this is wrong
     "#]].assert_eq(&told(&report));
     expect![[r#"
@@ -236,7 +236,7 @@ fn calls_that_were_sampled_are_measured_as_well_as_the_sample_says() {
     expect![[r#"
         net.remote | connection c1 | measured | 0.800 (0.796 to 0.804)
         A peer is the bottleneck: 80 % of each request was server waiting for c1, in 1 call of 16.0 ms.
-        helps: a peer that answers at once, or fewer calls to it: +366 % to +468 % by waits removed, closed loop
+        helps: a peer that answers at once, or fewer calls to it: +394 % to +468 % by waits removed, closed loop
         not: more clients, more or faster CPUs, faster disk, more memory
         wrong if: time such a request to c1: if it takes much less than 16.0 ms, this is wrong
     "#]].assert_eq(&told(&report));
@@ -390,9 +390,9 @@ fn a_peer_that_was_recorded_too_is_judged_itself() {
     expect![[r#"
         net.remote | process server | measured | 0.950 (0.950 to 0.950)
         A peer is the bottleneck: 95 % of each request was front waiting for server (c1), in 1 call of 19.0 ms. There: Syncing to disk is the bottleneck: 100 % of each request was server waiting for fsync (88 % behind another's).
-        helps: fewer syncs: more work per commit, or commits that need not be safe at once: +887 % to +1594 % by CPU law, one thread
-        helps: a disk that syncs faster than vda (now 2.25 ms per operation): +887 % to +1594 % by CPU law, one thread
-        helps: a peer that answers at once, or fewer calls to it: +887 % to +1594 % by CPU law, one thread
+        helps: fewer syncs: more work per commit, or commits that need not be safe at once: +1045 % to +2401 % by CPU law, one thread
+        helps: a disk that syncs faster than vda (now 2.25 ms per operation): +1045 % to +2401 % by CPU law, one thread
+        helps: a peer that answers at once, or fewer calls to it: +1045 % to +2401 % by CPU law, one thread
         not: more or faster CPUs
         wrong if: let server not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
@@ -404,7 +404,7 @@ fn a_peer_that_was_recorded_too_is_judged_itself() {
     expect![[r#"
         net.remote | process server | measured | 0.950 (0.950 to 0.950)
         A peer is the bottleneck: 95 % of each request was front waiting for server (c1), in 1 call of 19.0 ms. server runs on this machine: look there.
-        helps: a peer that answers at once, or fewer calls to it: +887 % to +1594 % by CPU law, one thread
+        helps: a peer that answers at once, or fewer calls to it: +1045 % to +2401 % by CPU law, one thread
         wrong if: record the peer (stallscope record --target pid:10): if its requests take much less than 19.0 ms, this is wrong
     "#]].assert_eq(&told(&alone));
     assert_eq!(headline(&alone).at_peer, None);

@@ -33,8 +33,8 @@ fn a_runtime_that_stands_still_leads_and_explains_what_looks_like_a_lock() {
     expect![[r#"
         lock.runtime | process worker | measured | 0.600 (0.600 to 0.600)
         Garbage collection is the bottleneck: for 60 % of the time the Java virtual machine worker stood still; when collections ended its heap was 90 % full.
-        helps: a larger heap (-Xmx), or less garbage: +100 % to +108 % by waits removed, closed loop
-        helps: a concurrent collector (-XX:+UseZGC, -XX:+UseShenandoahGC): +146 % to +163 % by waits removed, closed loop
+        helps: a larger heap (-Xmx), or less garbage: +57 % to +108 % by waits removed, closed loop
+        helps: a concurrent collector (-XX:+UseZGC, -XX:+UseShenandoahGC): +163 % to +163 % by waits removed, closed loop
         not: more clients
         wrong if: run with twice the heap (-Xmx): if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));

@@ -128,9 +128,9 @@ fn steal_speaks_against_it() {
     expect![[r#"
         cpu.saturated | process server | consistent | 0.500 (0.500 to 0.500)
         CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was server waiting for one.
-        helps: a third CPU: +9 % to +28 % by CPU law, one thread
-        helps: loadgen on another machine: +9 % to +28 % by CPU law, one thread (it takes 42 % of the CPU)
-        helps: the machine to itself: +0 % to +14 % by CPU law (others take 5.3 % of the CPU)
+        helps: a third CPU: +8 % to +28 % by CPU law, one thread
+        helps: loadgen on another machine: +8 % to +28 % by CPU law, one thread (it takes 42 % of the CPU)
+        helps: the machine to itself: +0 % to +15 % by CPU law (others take 5.3 % of the CPU)
         not: more clients, faster disk, more memory
         but: the hypervisor took 10 % of the CPUs away: part of the wait is its doing
         wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
@@ -149,9 +149,9 @@ fn waits_in_bursts_are_explained_however_busy_the_cpus_are() {
     expect![[r#"
         cpu.saturated | process server | consistent | 0.500 (0.500 to 0.500)
         CPU is the bottleneck at times: both CPUs were 70 % busy on average, and 50 % of each request was server waiting for one.
-        helps: a third CPU: +9 % to +28 % by CPU law, one thread
-        helps: loadgen on another machine: +9 % to +28 % by CPU law, one thread (it takes 42 % of the CPU)
-        helps: the machine to itself: +0 % to +14 % by CPU law (others take 5.3 % of the CPU)
+        helps: a third CPU: +8 % to +28 % by CPU law, one thread
+        helps: loadgen on another machine: +8 % to +28 % by CPU law, one thread (it takes 42 % of the CPU)
+        helps: the machine to itself: +0 % to +15 % by CPU law (others take 5.3 % of the CPU)
         not: more clients, faster disk, more memory
         but: the CPUs were idle for 30 % of the time: they are short in bursts
         wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong

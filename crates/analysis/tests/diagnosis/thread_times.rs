@@ -179,9 +179,9 @@ fn a_quota_is_told_apart_from_contention_under_it() {
     expect![[r#"
         cpu.quota | cgroup limited | measured | 0.300 (0.300 to 0.300)
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 30 % of each request was server held back by it, while the machine was 70 % idle.
-        helps: a quota of 1.6 CPUs: +39 % to +285 % by waits removed, closed loop
+        helps: a quota of 1.8 CPUs: +42 % to +332 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 1.6 CPUs: if throughput stays the same, this is wrong
+        wrong if: raise the quota of /limited to 1.8 CPUs: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
     assert!((part(&report, LedgerClass::Throttled) - 0.3).abs() < 0.01);
     assert!((part(&report, LedgerClass::CpuWait) - 0.3).abs() < 0.01);

@@ -28,8 +28,8 @@ fn the_disk_is_the_one_that_the_targets_group_uses() {
     expect![[r#"
         io.latency | disk vda | consistent | 0.900 (0.900 to 0.900)
         The disk is the bottleneck: vda took 1.89 ms per operation, and 90 % of each request was server waiting for it.
-        helps: a disk that answers faster: +590 % to +1125 % by CPU law
-        helps: what is read kept in memory: +590 % to +1125 % by CPU law
+        helps: a disk that answers faster: +703 % to +1150 % by CPU law
+        helps: what is read kept in memory: +703 % to +1150 % by CPU law
         not: more CPUs
         wrong if: run again on data that fit in memory: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&drawn(&two_disks()).diagnose()));
