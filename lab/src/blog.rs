@@ -73,6 +73,12 @@ impl Blog {
         let mut fill = Command::new("php");
         fill.arg(program).arg(blog.pages());
         filling.step(fill)?;
+        // What the first look at a page makes for all later ones.
+        let mut look = Command::new("php");
+        look.arg(blog.pages().join("index.php"));
+        look.env("REQUEST_URI", "/")
+            .env("HTTP_HOST", format!("127.0.0.1:{}", blog.web));
+        filling.step(look)?;
         filling.clear()?;
         Ok(blog)
     }

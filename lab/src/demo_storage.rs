@@ -15,7 +15,7 @@ use crate::{binary, interrupt};
 const RUNS: [(&str, Storage); 3] = [
     ("1-fast", Storage::Own),
     ("2-slow", Storage::Delayed(Duration::from_millis(100))),
-    ("3-slower", Storage::Delayed(Duration::from_millis(800))),
+    ("3-slower", Storage::Delayed(Duration::from_millis(1500))),
 ];
 
 /// Arguments of `demo-storage`.
