@@ -282,9 +282,11 @@ impl Ledger {
 
     /// Passes the time in locks on as it is known where it ended: behind another thread's fsync, or behind somebody
     /// who waited for work, which is to be idle in futex unless all of it was inside requests, or at a timer, which is to
-    /// sleep. The other ends are those of a lock.
-    pub(crate) fn pass_on(&mut self, ends: &Ends) {
-        let synced = ends.part(LedgerClass::Sync) + ends.part(LedgerClass::SyncQueue);
+    /// sleep. The other ends are those of a lock. Of those that went round the part `in_sync` was spent behind a sync: that
+    /// of the time for which one of the threads was in it.
+    pub(crate) fn pass_on(&mut self, ends: &Ends, in_sync: f64) {
+        let known = ends.part(LedgerClass::Sync) + ends.part(LedgerClass::SyncQueue);
+        let synced = known + ends.circle * in_sync;
         let idle = match ends.are_inside {
             true => 0.0,
             false => ends.part(LedgerClass::Input),

@@ -168,7 +168,7 @@ impl Slicing<'_> {
         ledger.spread_unsampled();
         let synced = ledger.synced(window.len_ns() as f64, self.synced);
         match self.ends {
-            Some(ends) => ledger.pass_on(ends),
+            Some(ends) => ledger.pass_on(ends, synced),
             None => ledger.wait_behind(synced, response_ns.is_some()),
         }
         ledger.write_through(synced);

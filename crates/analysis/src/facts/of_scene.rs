@@ -275,7 +275,7 @@ fn threads(scene: &Scene<'_>, signal: Option<Mean>, cpus: u32) -> Threads {
             );
             let synced = ledger.synced(scene.window.len_ns() as f64, SYNCED.value());
             match &ends {
-                Some(ends) => ledger.pass_on(ends),
+                Some(ends) => ledger.pass_on(ends, synced),
                 None => ledger.wait_behind(synced, signal.is_some()),
             }
             ledger.write_through(synced);
