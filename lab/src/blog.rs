@@ -22,7 +22,7 @@ const STORAGE_BYTES: u64 = 1 << 30;
 /// A database on slow storage takes its time to start, too.
 const DATABASE_LIMIT: Duration = Duration::from_secs(120);
 /// Writes that a delayed disk has under way at a time, where a limit stands for it.
-const WRITES_UNDER_WAY: f64 = 4.0;
+const WRITES_UNDER_WAY: f64 = 2.0;
 /// What the database is asked at its start.
 const CREATE: &str = "CREATE DATABASE blog; CREATE USER blog@127.0.0.1 IDENTIFIED BY 'blog'; \
                       GRANT ALL ON blog.* TO blog@127.0.0.1";
@@ -192,7 +192,7 @@ fn delayed(stage: &mut Stage, image: &Path, write: Duration) -> Result<(PathBuf,
     // As many as such a disk would do, were a few under way at a time.
     let writes = (WRITES_UNDER_WAY / write.as_secs_f64()).max(1.0) as u32;
     eprintln!(
-        "{refused:#}. Instead the database's control group may do {writes} writes per second."
+        "{refused:#}. Instead the database's control group may do this many writes per second: {writes}."
     );
     let mount = stage.mount_image(image, "sync")?;
     let device = device_of(&mount)?;
