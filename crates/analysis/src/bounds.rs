@@ -10,7 +10,6 @@ use crate::neighbours::Culprit;
 use crate::number_format::{bound, duration, next_cpu, percent};
 use crate::stats::ratio;
 use crate::subject::Subject;
-use crate::workload_metrics;
 
 /// Part of the response time that a change takes away, from its least to its most.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -279,8 +278,6 @@ fn load(facts: &Facts<'_>) -> Option<Load> {
     let cpu = &facts.cpu;
     let thread_ns = |subject: Option<&Subject>| subject.map_or(0.0, |it| it.busiest_ns);
     let target = facts.target.as_ref().filter(|it| it.busiest_serves);
-    let source = facts.scene.roles.source;
-    let usual_ns = workload_metrics::usual_ns(facts.timeline, facts.meta, source, facts.window);
     let load = Load {
         throughput: signal.throughput,
         response_ns: signal.latency_ns?,
@@ -294,7 +291,10 @@ fn load(facts: &Facts<'_>) -> Option<Load> {
         target_thread_ns: each(thread_ns(target)),
         generator_thread_ns: each(thread_ns(facts.generator.as_ref())),
         cpus: f64::from(facts.effective_cpus.max(1)),
-        usual_ns: usual_ns.unwrap_or(f64::INFINITY).min(signal.latency_ns?),
+        usual_ns: facts
+            .usual_ns
+            .unwrap_or(f64::INFINITY)
+            .min(signal.latency_ns?),
         uneven: unevenness(&facts.usable),
         quota: facts
             .quota

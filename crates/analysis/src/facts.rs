@@ -60,6 +60,8 @@ pub struct Facts<'a> {
     pub generator: Option<Subject>,
     /// The workload's signal; `None` without one.
     pub signal: Option<Mean>,
+    /// What half of the requests take at most, ns, as far as quantiles say.
+    pub(crate) usual_ns: Option<f64>,
     /// The user's goals for latency, and whether they were met.
     pub goals: Vec<GoalReport>,
     /// Whether that was taken at the target's own sockets.

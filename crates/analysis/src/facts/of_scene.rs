@@ -81,6 +81,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         target,
         generator,
         signal,
+        usual_ns: workload_metrics::usual_ns(timeline, meta, scene.roles.source, window),
         both_ends: of.both_ends,
         think: of.think,
         account: of.account,
