@@ -4,6 +4,7 @@ use model::{
     Caveat, EntityId, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance, Sentence,
 };
 
+use sensors::stack::STACK;
 use sensors::thread_time::THREAD_TIME;
 
 use crate::causes;
@@ -61,9 +62,14 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
         (None, true) => "who holds which lock but the database's",
         (None, false) => "who holds which lock",
     };
-    let mut all = vec![format!(
-        "stacks, {locks}, single waits: this version records none"
-    )];
+    let stacks = match facts.timeline.table(&STACK.name) {
+        Some(_) => "",
+        None => "call stacks, ",
+    };
+    let mut all = vec![format!("{stacks}{locks}, single waits: not recorded")];
+    if let Some(Some(why)) = facts.meta.cost.programs.get("cpu_samples") {
+        all.push(format!("in which functions CPU time was spent: {why}"));
+    }
     if let Some(Some(why)) = facts.meta.cost.programs.get("thread_time") {
         all.push(format!(
             "who had the CPUs that were waited for, and every wait of every thread: {why}"

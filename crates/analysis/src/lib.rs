@@ -63,6 +63,7 @@ mod serving;
 mod sessions;
 mod slices;
 mod so_far;
+pub mod stacks;
 mod stalls;
 pub mod stats;
 mod steal;
@@ -142,6 +143,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         signals: workload_metrics::report(timeline, bins, meta, window),
         labels: labels::report(timeline, meta, window),
         by_second: None,
+        stacks: None,
         think_time: facts.think.map(Think::report),
         goals: facts.goals.clone(),
         pressure: facts.pressure.clone(),

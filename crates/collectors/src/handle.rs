@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use model::{Cost, Entity, EntityEvent, EntityId, Gap, Role, Rows, Table, Timestamp};
+use model::{Cost, Entity, EntityEvent, EntityId, Gap, Role, Rows, Table, Text, Timestamp};
 
 /// Longest wait for the end of a sampler.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -20,6 +20,8 @@ pub struct Settings {
     pub harden: bool,
     /// Keep the BPF programs attached all the time, even if that slows the load down.
     pub traces_all: bool,
+    /// How often a second each CPU is looked at for what it runs; `None` for never.
+    pub stack_rate: Option<u32>,
     /// The workload, so that its metrics have an entity: `Sampler::WORKLOAD`.
     pub workload: Option<Entity>,
     /// Entity numbers that somebody else gives: so many from `Sampler::RESERVED` on.
@@ -33,6 +35,7 @@ impl Default for Settings {
             root: PathBuf::from("/"),
             harden: false,
             traces_all: false,
+            stack_rate: None,
             workload: None,
             reserved: 0,
         }
@@ -65,6 +68,8 @@ pub enum SamplerEvent {
     Rows(&'static Table, Rows),
     /// Changes of the entity list.
     Entities(Vec<EntityEvent>),
+    /// Texts that rows refer to.
+    Strings(Vec<Text>),
     /// Something that is not recorded, and why.
     Gap(Gap),
     /// A process with this role connected to an address for the first time (TCP).

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::{Index, IndexMut};
 
-use model::{CrossCheck, Role, Table};
+use model::{CrossCheck, GapReason, Role, Table};
 use sensors::{Scope, Sensor};
 
 use crate::gaps::Gaps;
 use crate::handle::{SamplerEvent, Spare};
+use crate::interner::Interner;
 use crate::registry::Registry;
 use crate::table_buffer::TableBuffer;
 
@@ -49,6 +50,7 @@ impl IndexMut<TableId> for Tables {
 pub(crate) struct Output {
     pub(crate) tables: Tables,
     pub(crate) registry: Registry,
+    pub(crate) strings: Interner,
     pub(crate) gaps: Gaps,
     /// Addresses that were connected to for the first time, with the role of the process that did.
     pub(crate) contacts: Vec<(Role, SocketAddr)>,
@@ -95,10 +97,17 @@ impl Output {
         }
     }
 
-    /// Hands over what there is, entities before the rows that name them.
+    /// Hands over what there is, entities and texts before the rows that name them.
     pub(crate) fn hand_over(&mut self, sink: &mut dyn FnMut(SamplerEvent)) {
         if let Some(events) = self.registry.take_events() {
             sink(SamplerEvent::Entities(events));
+        }
+        if let Some(texts) = self.strings.take_fresh() {
+            sink(SamplerEvent::Strings(texts));
+        }
+        if self.strings.take_refused() > 0 {
+            let what = "texts beyond those that there is room for";
+            self.gaps.report("strings", what, GapReason::Dropped(1));
         }
         for gap in self.gaps.take_fresh() {
             sink(SamplerEvent::Gap(gap));

@@ -58,6 +58,7 @@ fn loopback() -> (TcpStream, TcpStream) {
 fn sampler(root: &Path, pids: Vec<u32>) -> (Sampler, Sender<Spare>) {
     let settings = Settings {
         root: root.to_owned(),
+        stack_rate: Some(49),
         ..Settings::default()
     };
     let environment = environment(&settings.root);
@@ -161,9 +162,11 @@ fn tick(
     let goes_on = sampler.step(&mut |event| match event {
         SamplerEvent::Rows(table, harvested) => rows.push((table, harvested)),
         SamplerEvent::Entities(events) => news.extend(events.iter().map(|event| event.time)),
-        SamplerEvent::Gap(_) | SamplerEvent::Contact(..) | SamplerEvent::Assigned(..) => {
-            is_gap = true;
-        }
+        // A new text is worth an allocation too.
+        SamplerEvent::Strings(_)
+        | SamplerEvent::Gap(_)
+        | SamplerEvent::Contact(..)
+        | SamplerEvent::Assigned(..) => is_gap = true,
         SamplerEvent::Ended(_) => {}
     });
     assert!(goes_on);

@@ -16,6 +16,8 @@ pub struct Environment {
     pub facts: BTreeMap<String, String>,
     /// CPUs online.
     pub cpus: u32,
+    /// Their numbers.
+    pub online_cpus: Vec<u32>,
     /// `/etc/machine-id`, or empty.
     pub machine_id: String,
     /// The kernel's boot id, random per boot, or empty.
@@ -63,7 +65,10 @@ pub fn environment(root: &Path) -> Environment {
         let shown = model::name_of(root.as_os_str().as_bytes()).into_owned();
         facts.insert("recorder.root".to_owned(), shown);
     }
-    let cpus = sensors::cpus_online(&read("proc/stat").unwrap_or_default()).count();
+    let online = read("proc/stat").unwrap_or_default();
+    let online_cpus: Vec<u32> = sensors::cpus_online(&online)
+        .filter_map(|cpu| u32::try_from(cpu).ok())
+        .collect();
     // /proc/sys/kernel/hostname gives the reader's own UTS namespace, so another root's name is read from its
     // /etc.
     let host = (!root::is_own(root)).then(|| text("etc/hostname"));
@@ -72,7 +77,8 @@ pub fn environment(root: &Path) -> Environment {
     Environment {
         root: root.to_owned(),
         facts,
-        cpus: cpus.max(1) as u32,
+        cpus: online_cpus.len().max(1) as u32,
+        online_cpus,
         machine_id: text("etc/machine-id"),
         boot_id: text("proc/sys/kernel/random/boot_id"),
         node,

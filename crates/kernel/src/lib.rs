@@ -30,6 +30,7 @@ pub mod requirement;
 pub mod root;
 mod server;
 mod signals;
+pub mod stacks;
 pub mod trials;
 pub mod units;
 

@@ -11,7 +11,7 @@ use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
 use crate::{
     BySecond, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Provenance, Role,
-    UnitKind, Window, WorkloadRun,
+    StackReport, UnitKind, Window, WorkloadRun,
 };
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -56,6 +56,9 @@ pub struct Report {
     /// The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_second: Option<BySecond>,
+    /// What ran on the CPUs, in which functions; `None` where it was not asked for, or not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stacks: Option<StackReport>,
     /// Think time of the load's clients; `None` where there is next to none, or it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_time: Option<ThinkTime>,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{EntityId, Gap, Role, Sentence, Timestamp, Window};
 
 /// The version of the recording format that this program writes.
-pub const FORMAT_VERSION: u32 = 6;
+pub const FORMAT_VERSION: u32 = 7;
 
 /// Everything about a recording that is not a row.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -101,13 +101,15 @@ pub struct Plan {
     /// The whole command line as it was typed, secrets replaced; empty where an older version recorded.
     #[serde(default)]
     pub typed: Vec<String>,
-    /// How often each table is read, by name, unless that costs too much; empty where an older version
-    /// recorded.
+    /// How often each table is read, by name, unless that costs too much; empty in older recordings.
     #[serde(default)]
     pub periods: BTreeMap<String, ReadEvery>,
     /// Whether switches and wake-ups were to be traced all the time, whatever that takes.
     #[serde(default, alias = "no_pauses")]
     pub trace_all: bool,
+    /// How often a second each CPU was to be looked at for its stack; missing for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_rate: Option<u32>,
     /// The user's goals for latency.
     #[serde(default)]
     pub goals: Vec<crate::Goal>,

@@ -24,6 +24,10 @@ pub enum Unit {
     MilliPerSecond,
     /// A code whose meaning the help gives: a task state, a system call number.
     Code,
+    /// The number of a text in the recording's list of strings.
+    String,
+    /// The number of a call stack: of a row of table `stack`.
+    Stack,
 }
 
 /// Whether a column adds up over time or stands for an instant.
@@ -152,6 +156,25 @@ impl Column {
     }
 }
 
+/// What a table's rows are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowKind {
+    /// Readings of the same things again and again: between two rows a counter grows evenly and a gauge holds.
+    #[default]
+    Readings,
+    /// Each row is something that happened, and says nothing of the time around it.
+    Events,
+    /// Each row describes something that rows of any time refer to.
+    Definitions,
+}
+
+impl RowKind {
+    fn is_readings(&self) -> bool {
+        *self == RowKind::Readings
+    }
+}
+
 /// A table: rows of (time, entity, one integer or nothing per column).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Table {
@@ -167,6 +190,9 @@ pub struct Table {
     /// always.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub covered_by: Cow<'static, str>,
+    /// What its rows are.
+    #[serde(default, skip_serializing_if = "RowKind::is_readings")]
+    pub rows: RowKind,
 }
 
 impl Table {
@@ -183,7 +209,14 @@ impl Table {
             help: Cow::Borrowed(help),
             columns: Cow::Borrowed(columns),
             covered_by: Cow::Borrowed(""),
+            rows: RowKind::Readings,
         }
+    }
+
+    /// The same table, whose rows are something else than readings.
+    pub const fn rows(mut self, rows: RowKind) -> Self {
+        self.rows = rows;
+        self
     }
 
     /// The same table, whose counters are counted in on-windows only: those of a column of table `coverage`.

@@ -98,8 +98,8 @@ impl TableData {
         self.columns.iter().map(move |column| column.get(index))
     }
 
-    /// One value of row `index`.
-    pub(crate) fn value(&self, index: usize, column: usize) -> i64 {
+    /// One value of row `index`, by the place of its column.
+    pub fn value(&self, index: usize, column: usize) -> i64 {
         self.columns[column].get(index)
     }
 

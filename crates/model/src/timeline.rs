@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Counters, Entities, EntityId, Gap, Mark, Series, Table, TableData, Timestamp, Window};
+use crate::{
+    Counters, Entities, EntityId, Gap, Mark, Series, Strings, Table, TableData, Timestamp, Window,
+};
 
 /// All tables of a recording with its entities and gaps.
 #[derive(Clone, Debug)]
@@ -11,6 +13,8 @@ pub struct Timeline {
     pub window: Window,
     /// Who is in it.
     pub entities: Entities,
+    /// The texts that rows refer to.
+    pub strings: Strings,
     /// What it did not see.
     pub gaps: Vec<Gap>,
     /// What people said happened, in the order of time.
@@ -26,6 +30,7 @@ impl Timeline {
         Self {
             window,
             entities: Entities::default(),
+            strings: Strings::default(),
             gaps: Vec::new(),
             marks: Vec::new(),
             closed: true,

@@ -14,6 +14,8 @@ const MOST_BYTES: usize = 16 << 20;
 const MOST_WITH_CHANGES: usize = 2 * MOST_BYTES;
 /// A change of an entity: names, paths, and room around them.
 const CHANGE_BYTES: usize = 400;
+/// A text: what rows refer to, and room around it.
+const TEXT_BYTES: usize = 200;
 /// A batch holds what was seen since the one before.
 const BATCH_NS: i64 = 1_000_000_000;
 
@@ -52,6 +54,7 @@ impl<S: Fn(SamplerEvent)> BoundedSender<S> {
         let (most, lost) = match &event {
             SamplerEvent::Rows(_, rows) => (MOST_BYTES, rows.len()),
             SamplerEvent::Entities(events) => (MOST_WITH_CHANGES, events.len()),
+            SamplerEvent::Strings(texts) => (MOST_WITH_CHANGES, texts.len()),
             _ => (usize::MAX, 0),
         };
         if self.load.0.load(Ordering::Relaxed).saturating_add(weight) > most {
@@ -79,6 +82,7 @@ fn weight(event: &SamplerEvent) -> usize {
     match event {
         SamplerEvent::Rows(_, rows) => rows.len() * (rows.width() + 2) * size_of::<i64>(),
         SamplerEvent::Entities(events) => events.len() * CHANGE_BYTES,
+        SamplerEvent::Strings(texts) => texts.len() * TEXT_BYTES,
         SamplerEvent::Gap(_)
         | SamplerEvent::Contact(..)
         | SamplerEvent::Assigned(..)

@@ -42,6 +42,7 @@ pub(super) fn description(plan: &Plan, clocks: Clocks) -> Meta {
             typed: plan.typed.clone(),
             periods: periods(),
             trace_all: plan.trace_all,
+            stack_rate: plan.stack_rate,
             goals: plan.goals.clone(),
         },
         window: Window::new(clocks.boottime, clocks.boottime),

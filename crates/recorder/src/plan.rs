@@ -31,6 +31,8 @@ pub struct Options {
     pub applications: Vec<(Application, String)>,
     /// Whether switches and wake-ups are traced all the time, whatever that costs.
     pub trace_all: bool,
+    /// How often a second each CPU is looked at for the stack that it runs; `None` for never.
+    pub stack_rate: Option<u32>,
     /// Goals for latency, beside which the recording will be judged.
     pub goals: Vec<Goal>,
     /// The folder that has the kernel's files: `/`, or where another machine's are mounted.
@@ -59,6 +61,7 @@ pub struct Plan {
     pub(super) targets: Vec<PlannedTarget>,
     pub(super) applications: Vec<Arc<dyn AppSource>>,
     pub(super) trace_all: bool,
+    pub(super) stack_rate: Option<u32>,
     pub(super) goals: Vec<Goal>,
     /// This program's own command line, secrets replaced.
     pub(super) typed: Vec<String>,
@@ -116,6 +119,7 @@ impl Plan {
             targets,
             applications,
             trace_all: options.trace_all,
+            stack_rate: options.stack_rate,
             goals: options.goals,
             typed: typed(&options.argv),
             privacy: Privacy::of(&options.argv),
@@ -178,6 +182,7 @@ mod tests {
             targets: Vec::new(),
             applications: Vec::new(),
             trace_all: false,
+            stack_rate: None,
             goals: Vec::new(),
             root: "/".into(),
             argv: ["bin/stallscope", "run", "--", "x", "--password", "s3cret"]

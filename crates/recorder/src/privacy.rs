@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use model::{EntityEvent, EntityKind, Meta, Outcome, Part, Summary};
+use model::{EntityEvent, EntityKind, Meta, Outcome, Part, StringKind, Summary, Text};
 use workloads::{Secrets, redact, redact_text};
 
 /// Knows the secrets of this run.
@@ -93,6 +93,23 @@ impl Privacy {
         }
     }
 
+    /// Texts that rows refer to. Code is called what it is called; a command line is not.
+    pub(super) fn strings(&self, texts: &mut [Text]) {
+        for text in texts {
+            match text.kind {
+                StringKind::Module | StringKind::BuildId | StringKind::Function => {}
+                StringKind::Command => text.text = self.command(&text.text).into(),
+            }
+        }
+    }
+
+    /// A command line of any process, as the kernel shows it: its words end in zero bytes.
+    fn command(&self, line: &str) -> String {
+        let words = line.trim_end_matches('\0').split('\0');
+        let words: Vec<OsString> = words.map(OsString::from).collect();
+        self.0.hide(&redact(&words).join(" "))
+    }
+
     fn text(&self, text: &str) -> String {
         redact_text(&self.0.hide(text))
     }
@@ -163,6 +180,29 @@ mod tests {
         let privacy = Privacy(Secrets::of(&argv.map(OsString::from), std::iter::empty()));
         assert_eq!(privacy.title("postgres"), "postgres");
         assert_eq!(privacy.title("job hunter2"), "job ***");
+    }
+
+    #[test]
+    fn a_command_line_of_another_process_loses_its_secrets() {
+        let argv = ["record", "-a", "hunter2"].map(OsString::from);
+        let privacy = Privacy(Secrets::of(&argv, std::iter::empty()));
+        let text = |kind, text: &str| Text {
+            id: model::StringId(0),
+            kind,
+            parent: None,
+            text: text.into(),
+        };
+        let mut texts = [
+            text(StringKind::Command, "mysql\0-pZq123\0-h\0db7\0"),
+            text(StringKind::Command, "sh\0-c\0echo hunter2\0"),
+            text(StringKind::Function, "hunter2"),
+        ];
+        privacy.strings(&mut texts);
+        let texts = texts.map(|text| text.text);
+        assert_eq!(
+            texts.each_ref().map(|it| &**it),
+            ["mysql -p*** -h db7", "sh -c echo ***", "hunter2"]
+        );
     }
 
     #[test]

@@ -200,6 +200,10 @@ impl Session {
                 let kept = self.storage.entities(events);
                 self.note(kept);
             }
+            SamplerEvent::Strings(texts) => {
+                let kept = self.storage.strings(texts);
+                self.note(kept);
+            }
             SamplerEvent::Gap(gap) => {
                 if matches!(gap.reason, GapReason::Dropped(_)) && gap.window.is_some() {
                     self.sampler.tell(Command::ForceFullRows);
@@ -392,6 +396,7 @@ fn start_sampler(
         root: plan.environment.root.clone(),
         harden: true,
         traces_all: plan.trace_all,
+        stack_rate: plan.stack_rate,
         workload: workload
             .map(|workload| Entity::new(EntityKind::Workload, &workload.name, "workload")),
         reserved: plan.applications.iter().map(series).sum::<u32>()

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{EntityEvent, Meta, Rows, Table};
+use model::{EntityEvent, Meta, Rows, Table, Text};
 use recording::{Error, FolderHandle, Result, Writer};
 
 use super::privacy::Privacy;
@@ -67,6 +67,15 @@ impl Storage {
     pub(super) fn entities(&mut self, mut events: Vec<EntityEvent>) -> Result<()> {
         self.privacy.entities(&mut events);
         self.keep(|writer| writer.entities(&events))
+    }
+
+    /// Keeps texts that rows refer to in memory until the next flush.
+    ///
+    /// # Errors
+    /// Texts that do not fit.
+    pub(super) fn strings(&mut self, mut texts: Vec<Text>) -> Result<()> {
+        self.privacy.strings(&mut texts);
+        self.keep(|writer| writer.strings(&texts))
     }
 
     fn keep(&mut self, keep: impl FnOnce(&mut Writer) -> Result<()>) -> Result<()> {

@@ -1,5 +1,5 @@
 //! Writes the fixture of the present format version:
-//! `cargo run -p recording --example make_fixture -- crates/recording/fixtures/format-6.stall`
+//! `cargo run -p recording --example make_fixture -- crates/recording/fixtures/format-7.stall`
 //!
 //! Run it for a new version only: the fixture of an old one must stay what the old program wrote.
 // The sample is shared with the tests, where a failure should end the program.

@@ -6,7 +6,7 @@
 //! two writes the program was killed, and a journal may be begun anew whenever it suits.
 //!
 //! A record is its length and the CRC-32 of what follows (both u32, little endian), then [`Record`] in
-//! postcard's encoding.
+//! postcard's encoding. Records of format 6 and earlier end before the strings.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -113,7 +113,7 @@ impl Journal {
 
 /// A record as it stands in the journal of a recording's folder; nothing when nothing happened.
 pub(crate) fn encoded(folder: &FolderHandle, record: &RecordRef<'_>) -> Result<Vec<u8>> {
-    if record.events.is_empty() && record.parts.is_empty() {
+    if record.events.is_empty() && record.parts.is_empty() && record.strings.texts.is_empty() {
         return Ok(Vec::new());
     }
     let path = &folder.path_of(NAME);
@@ -135,6 +135,26 @@ pub(crate) struct RecordRef<'a> {
     pub(crate) events: Vec<Event<'a>>,
     /// New rows, by table.
     pub(crate) parts: Vec<PartRef<'a>>,
+    /// New strings.
+    pub(crate) strings: StringsPart<'a>,
+}
+
+/// Strings of a record.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct StringsPart<'a> {
+    /// How many were in the list before these.
+    pub(crate) first: u64,
+    /// The new ones.
+    pub(crate) texts: Vec<JournalText<'a>>,
+}
+
+/// A text, in the words of the string list's columns.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct JournalText<'a> {
+    pub(crate) id: u32,
+    pub(crate) kind: Cow<'a, str>,
+    pub(crate) parent: Option<u32>,
+    pub(crate) text: Cow<'a, str>,
 }
 
 /// Rows of one table, in the form in which its file stores them.
@@ -173,7 +193,7 @@ impl Serialize for Cells<'_> {
     }
 }
 
-/// A record that was read.
+/// A record that was read. Of what is encoded the strings come last, and may be missing.
 #[derive(Deserialize)]
 pub(crate) struct Record {
     /// How many events were in the entity list before these.
@@ -182,6 +202,9 @@ pub(crate) struct Record {
     pub(crate) events: Vec<Event<'static>>,
     /// New rows, by table.
     pub(crate) parts: Vec<Part>,
+    /// New strings.
+    #[serde(skip)]
+    pub(crate) strings: StringsPart<'static>,
 }
 
 /// Rows of one table, in the form in which its file stores them.
@@ -280,8 +303,11 @@ fn next(bytes: &[u8]) -> std::result::Result<(Record, usize), String> {
     if checksum::of(record) != u32::from_le_bytes(*sum) {
         return Err("a record's checksum does not fit what is there".to_owned());
     }
-    let record = postcard::from_bytes(record)
-        .map_err(|error| format!("a record cannot be decoded: {error}"))?;
+    let undecoded = |error| format!("a record cannot be decoded: {error}");
+    let (mut record, rest) = postcard::take_from_bytes::<Record>(record).map_err(undecoded)?;
+    if !rest.is_empty() {
+        record.strings = postcard::from_bytes(rest).map_err(undecoded)?;
+    }
     Ok((record, HEAD_BYTES + length))
 }
 
@@ -310,6 +336,7 @@ mod tests {
                 first_event: 0,
                 events: Vec::new(),
                 parts: names.iter().map(|name| part(name)).collect(),
+                strings: StringsPart::default(),
             };
             encoded(&folder, &record).unwrap()
         };

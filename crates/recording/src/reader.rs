@@ -5,16 +5,16 @@ use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use model::{
-    Entities, FORMAT_VERSION, Gap, GapReason, Meta, Sentence, TableData, Timeline, Timestamp,
-    Window,
+    Entities, EntityEvent, FORMAT_VERSION, Gap, GapReason, Meta, Sentence, TableData, Timeline,
+    Timestamp, Window,
 };
 
 use crate::damage::Damage;
 use crate::meta_file::{self, Seal};
 use crate::tables::Tables;
 use crate::{
-    Error, FolderHandle, META_FILE, Refused, Result, TABLE_EXTENSION, entity_file, journal,
-    marks_file, plausible, recovery, schema, upgrade,
+    Error, FolderHandle, META_FILE, Refused, Result, TABLE_EXTENSION, journal,
+    list_file::Item as _, marks_file, plausible, recovery, schema, upgrade,
 };
 
 /// Far above any `meta.json`, and little enough to be read into memory.
@@ -63,7 +63,7 @@ impl Reader {
         let meta = read_meta(folder);
         let (journal, torn) = journal::read(folder);
         let names = table_names(folder)?;
-        let listed = names.iter().any(|name| name == entity_file::NAME);
+        let listed = names.iter().any(|name| name == EntityEvent::NAME);
         let (meta, doubt) = match meta {
             Ok((meta, doubt)) => (Some(meta), doubt),
             Err(Error::Meta { what, .. }) if listed => (
@@ -85,7 +85,7 @@ impl Reader {
         }
         if !listed {
             // That it is missing is said by the attempt.
-            tables.read(folder, entity_file::NAME);
+            tables.read(folder, EntityEvent::NAME);
         }
         journal.iter().for_each(|record| tables.add(record));
         damage.extend(tables.damage.into_values());
@@ -97,6 +97,7 @@ impl Reader {
         let mut recording = assemble(meta, tables.entities.entities, data, damage);
         let (marks, unread) = marks_file::read(folder);
         recording.timeline.marks = marks;
+        recording.timeline.strings = tables.strings.strings;
         // No row is missing for it.
         recording.damage.extend(unread);
         Ok(recording)

@@ -32,6 +32,12 @@ pub(crate) fn of_table(table: &Table) -> Result<Schema, serde_json::Error> {
     Ok(Schema::new(fields(table)).with_metadata(metadata))
 }
 
+/// The Arrow schema of a list's file.
+pub(crate) fn of_list(fields: Vec<Field>) -> Schema {
+    let format = (FORMAT_KEY.to_owned(), FORMAT_VERSION.to_string());
+    Schema::new(fields).with_metadata([format])
+}
+
 /// The table that a file's schema describes and its format, or what is wrong with it.
 pub(crate) fn to_table(schema: &Schema) -> Result<(Table, u32), String> {
     let version = check_format(schema)?;
@@ -61,8 +67,8 @@ pub(crate) fn to_table(schema: &Schema) -> Result<(Table, u32), String> {
 
 /// Which columns of a new file hold differences from the row before of the same entity.
 ///
-/// Counters do; and so do gauges, which mostly stay or move a little. Codes do not: they jump between
-/// a few values, and the values themselves repeat better than their differences.
+/// Counters do; and so do gauges, which mostly stay or move a little. Codes and numbers of strings and stacks do not:
+/// they jump between values, and the values themselves repeat better than their differences.
 pub(crate) fn differences(table: &Table) -> Vec<bool> {
     table.columns.iter().map(is_difference).collect()
 }
@@ -85,7 +91,8 @@ pub(crate) fn stored_differences(schema: &Schema, table: &Table) -> Vec<bool> {
 }
 
 fn is_difference(column: &Column) -> bool {
-    column.kind == ColumnKind::Counter || column.unit != Unit::Code
+    let jumps = matches!(column.unit, Unit::Code | Unit::String | Unit::Stack);
+    column.kind == ColumnKind::Counter || !jumps
 }
 
 /// Refuses a file of a format that this program does not know.

@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use model::{EntityEvent, Text};
 
 use crate::FolderHandle;
 use crate::damage::Damage;
-use crate::entity_file::{self, EntityRows};
+use crate::entity_list::{self, EntityRows};
 use crate::frames::Frames;
 use crate::journal::Record;
+use crate::list_file::Item as _;
 use crate::schema;
 use crate::schema::SINCE_CHECKSUMS;
+use crate::string_list::{self, StringRows};
 use crate::table_file::{self, TableRows};
 
 /// What was read so far.
@@ -18,6 +22,8 @@ use crate::table_file::{self, TableRows};
 pub(crate) struct Tables {
     /// The entity list.
     pub(crate) entities: EntityRows,
+    /// The texts that rows refer to.
+    pub(crate) strings: StringRows,
     /// The tables by name.
     pub(crate) rows: BTreeMap<String, TableRows>,
     /// What could not be read, by table.
@@ -39,10 +45,11 @@ impl Tables {
         }
     }
 
-    /// Reads a table's file, or the entity list's, as far as it can be read.
+    /// Reads the file of a table or of a list, as far as it can be read.
     pub(crate) fn read(&mut self, folder: &FolderHandle, name: &str) {
         let read = match name {
-            entity_file::NAME => self.read_entities(folder),
+            EntityEvent::NAME => self.read_entities(folder),
+            Text::NAME => self.read_strings(folder),
             _ => self.read_table(folder, name),
         };
         if let Err((offset, what)) = read {
@@ -54,7 +61,11 @@ impl Tables {
     pub(crate) fn add(&mut self, record: &Record) {
         if !record.events.is_empty() {
             let taken = self.entities.take_record(record);
-            self.note(entity_file::NAME, taken);
+            self.note(EntityEvent::NAME, taken);
+        }
+        if !record.strings.texts.is_empty() {
+            let taken = self.strings.take_record(record);
+            self.note(Text::NAME, taken);
         }
         for part in &record.parts {
             match self.rows.get_mut(&part.table) {
@@ -87,26 +98,50 @@ impl Tables {
     }
 
     fn read_entities(&mut self, folder: &FolderHandle) -> Result<(), (u64, String)> {
+        let mut frames = self.open_list(folder, EntityEvent::NAME, entity_list::check_schema)?;
+        let (entities, complete) = (&mut self.entities, self.complete);
+        let read = read_batches(&mut frames, complete, |batch| entities.take(batch));
+        self.note_end(EntityEvent::NAME, &frames);
+        read
+    }
+
+    fn read_strings(&mut self, folder: &FolderHandle) -> Result<(), (u64, String)> {
+        let mut frames = self.open_list(folder, Text::NAME, string_list::check_schema)?;
+        let (strings, complete) = (&mut self.strings, self.complete);
+        let read = read_batches(&mut frames, complete, |batch| strings.take(batch));
+        self.note_end(Text::NAME, &frames);
+        read
+    }
+
+    fn open_list(
+        &mut self,
+        folder: &FolderHandle,
+        name: &str,
+        check_schema: fn(&Schema) -> Result<u32, String>,
+    ) -> Result<Frames, (u64, String)> {
         let mut open = || {
-            let mut frames = Frames::open(folder, &table_file::file_name(entity_file::NAME))?;
-            let version = entity_file::check_schema(frames.schema())?;
-            self.format = Some(self.format.map_or(version, |it| it.min(version)));
+            let mut frames = Frames::open(folder, &table_file::file_name(name))?;
+            let version = check_schema(frames.schema())?;
+            self.note_format(version);
             expect_checksums(&mut frames, version);
             Ok(frames)
         };
-        let mut frames = open().map_err(|what| (0, what))?;
-        let (entities, complete) = (&mut self.entities, self.complete);
-        let read = read_batches(&mut frames, complete, |batch| entities.take(batch));
-        self.ends
-            .insert(entity_file::NAME.to_owned(), frames.sound_to());
-        read
+        open().map_err(|what| (0, what))
+    }
+
+    fn note_format(&mut self, version: u32) {
+        self.format = Some(self.format.map_or(version, |it| it.min(version)));
+    }
+
+    fn note_end(&mut self, name: &str, frames: &Frames) {
+        self.ends.insert(name.to_owned(), frames.sound_to());
     }
 
     fn read_table(&mut self, folder: &FolderHandle, name: &str) -> Result<(), (u64, String)> {
         let mut open = || {
             let mut frames = Frames::open(folder, &table_file::file_name(name))?;
             let (table, version) = schema::to_table(frames.schema())?;
-            self.format = Some(self.format.map_or(version, |it| it.min(version)));
+            self.note_format(version);
             if table.name != name {
                 return Err(format!("it holds the table {:?}", table.name));
             }
@@ -116,7 +151,7 @@ impl Tables {
         let (mut frames, table) = open().map_err(|what| (0, what))?;
         let mut rows = TableRows::new(table, frames.schema());
         let read = read_batches(&mut frames, self.complete, |batch| rows.take(batch));
-        self.ends.insert(name.to_owned(), frames.sound_to());
+        self.note_end(name, &frames);
         self.rows.insert(name.to_owned(), rows);
         read
     }

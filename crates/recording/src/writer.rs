@@ -5,15 +5,15 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use model::{EntityEvent, Meta, Rows, Table, Timestamp};
+use model::{EntityEvent, Meta, Rows, Table, Text, Timestamp};
 
 use crate::ended::Ended;
-use crate::entity_file::{self, EntityFile};
-use crate::journal::{self, Journal, RecordRef};
+use crate::journal::{self, Journal, RecordRef, StringsPart};
+use crate::list_file::{Item, ListFile, item_bytes};
 use crate::meta_file::MetaFile;
 use crate::table_file::{From, TableFile, row_bytes};
 use crate::write_backlog::Unwritten;
-use crate::{Error, FolderHandle, Result};
+use crate::{Error, FolderHandle, Result, entity_list, string_list};
 
 /// Writes one recording.
 ///
@@ -27,7 +27,8 @@ pub struct Writer {
     folder: Arc<FolderHandle>,
     meta: MetaFile,
     journal: Journal,
-    entities: EntityFile,
+    entities: ListFile<EntityEvent>,
+    strings: ListFile<Text>,
     tables: BTreeMap<String, TableFile>,
     unwritten: Unwritten,
     ended: Ended,
@@ -71,7 +72,8 @@ impl Writer {
         let held = Arc::new(FolderHandle::create(folder)?);
         let begin = || {
             let mut meta_file = MetaFile::reserve(&held)?;
-            let entities = EntityFile::create(&held)?;
+            let mut entities = ListFile::new(&held);
+            entities.make()?;
             let journal = Journal::create(&held)?;
             meta_file.write(meta)?;
             Ok((meta_file, entities, journal))
@@ -85,10 +87,11 @@ impl Writer {
             }
         })?;
         Ok(Self {
-            folder: held,
             meta: meta_file,
             journal,
             entities,
+            strings: ListFile::new(&held),
+            folder: held,
             tables: BTreeMap::new(),
             unwritten: Unwritten::default(),
             ended: Ended::default(),
@@ -166,7 +169,7 @@ impl Writer {
     /// Only events that do not fit: mistakes of the program.
     pub fn entities(&mut self, events: &[EntityEvent]) -> Result<()> {
         // Names have as much memory again as rows: rows about what has no name are of little use.
-        let bytes: usize = events.iter().map(entity_file::event_bytes).sum();
+        let bytes: usize = events.iter().map(item_bytes).sum();
         if self.entities.waiting_bytes() + bytes > self.limits.memory_bytes && !self.make_room() {
             let times: Vec<Timestamp> = events.iter().map(|event| event.time).collect();
             self.unwritten.drop_rows(&times);
@@ -175,6 +178,20 @@ impl Writer {
         self.entities.take(events)?;
         self.ended.note(events);
         Ok(())
+    }
+
+    /// Takes texts that rows refer to, before the rows; they are on their way to disk after the next flush.
+    ///
+    /// # Errors
+    /// Only texts that do not fit: mistakes of the program.
+    pub fn strings(&mut self, texts: &[Text]) -> Result<()> {
+        let bytes: usize = texts.iter().map(item_bytes).sum();
+        if self.strings.waiting_bytes() + bytes > self.limits.memory_bytes && !self.make_room() {
+            // Rows that refer to them stay, and say that a text is missing.
+            self.unwritten.drop_rows(&vec![self.newest; texts.len()]);
+            return Ok(());
+        }
+        self.strings.take(texts)
     }
 
     /// Hands everything that is new to the kernel, by one write.
@@ -230,7 +247,7 @@ impl Writer {
 
     fn with_gaps(&self, meta: &Meta) -> Meta {
         let rows: usize = self.tables.values().map(TableFile::exposed).sum();
-        let lacking = rows + self.entities.exposed();
+        let lacking = rows + self.entities.exposed() + self.strings.exposed();
         let mut meta = meta.clone();
         meta.gaps
             .extend(self.unwritten.gaps(lacking as u64, self.newest));
@@ -265,6 +282,9 @@ impl Writer {
     }
 
     fn write_journal(&mut self) -> Result<()> {
+        if self.strings.exposed() > 0 {
+            self.strings.make()?;
+        }
         for table in self.tables.values_mut() {
             table.make()?;
         }
@@ -278,9 +298,8 @@ impl Writer {
     /// rest. Killed anywhere in between, the old journal reports everything that is not in the tables.
     fn write_tables(&mut self, least_bytes: usize) -> Result<()> {
         // Names first: what is written now may be in no journal.
-        if self.entities.waiting_bytes() >= least_bytes || self.entities.exposed() > 0 {
-            self.entities.write()?;
-        }
+        write_list(&mut self.entities, least_bytes)?;
+        write_list(&mut self.strings, least_bytes)?;
         for table in self.tables.values_mut() {
             if table.waiting_bytes() >= least_bytes {
                 table.write()?;
@@ -294,7 +313,7 @@ impl Writer {
     }
 
     fn finish_tables(&mut self) -> Result<u64> {
-        let mut bytes = self.entities.finish()?;
+        let mut bytes = self.entities.finish()? + self.strings.finish()?;
         for table in self.tables.values_mut() {
             bytes += table.finish()?;
         }
@@ -304,24 +323,39 @@ impl Writer {
     fn record(&self, from: From) -> Result<Vec<u8>> {
         let (first_event, events) = self.entities.part(from);
         let parts = self.tables.values().filter_map(|table| table.part(from));
+        let (first, texts) = self.strings.part(from);
         let record = RecordRef {
             first_event,
-            events,
+            events: events.iter().map(entity_list::words_of).collect(),
             parts: parts.collect(),
+            strings: StringsPart {
+                first,
+                texts: texts.iter().map(string_list::words_of).collect(),
+            },
         };
         journal::encoded(&self.folder, &record)
     }
 
     fn note_journaled(&mut self) {
         self.entities.note_journaled();
+        self.strings.note_journaled();
         self.tables.values_mut().for_each(TableFile::note_journaled);
     }
 }
 
-/// Table names are file names, here and on other systems, and must not meet the entity list's.
+/// Writes a list where as many bytes wait, or something that is in no journal.
+fn write_list<T: Item>(list: &mut ListFile<T>, least_bytes: usize) -> Result<()> {
+    match list.waiting_bytes() >= least_bytes || list.exposed() > 0 {
+        true => list.write(),
+        false => Ok(()),
+    }
+}
+
+/// Table names are file names, here and on other systems, and must not meet those of the lists.
 fn is_file_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    !name.is_empty() && name.len() <= 60 && name.bytes().all(allowed) && name != entity_file::NAME
+    let is_list = name == EntityEvent::NAME || name == Text::NAME;
+    !name.is_empty() && name.len() <= 60 && name.bytes().all(allowed) && !is_list
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub mod scrape;
 mod sensor;
 pub mod serving;
 mod softnet;
+pub mod stack;
 pub mod stall;
 mod tcp;
 mod thread;
@@ -114,6 +115,9 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&request::CALLS, TICK, BPF),
         (&request::PEER_CALLS, TICK, BPF),
         (&file_wait::FILE_WAIT, TICK, ", while somebody waits for one"),
+        (&stack::CPU_SAMPLE, TICK, ", what 49 samples a second of each CPU found, or as many as `--stacks` says"),
+        (&stack::STACK, TICK, ", when a stack is new"),
+        (&stack::SYMBOL, TICK, ", at the end"),
         (&FILESYSTEM, FILESYSTEM_PERIOD, ""),
         (&CONNECTION, CONNECTION_PERIOD, ""),
         (&postgres::SESSION, APPLICATION_PERIOD, ", with `--postgres`"),

@@ -81,6 +81,7 @@ pub static REQUESTS: LazyLock<Table> = LazyLock::new(|| {
     help: "Requests that target and dependencies answered over TCP and unix stream sockets: of single connections, and of each service those of all its other connections. What a client says without wanting an answer cannot be told from a request that lasts until the server sends something.".into(),
     columns: columns(&SERVED),
     covered_by: "".into(),
+    rows: model::RowKind::Readings,
 }
 });
 
@@ -92,6 +93,7 @@ pub static CALLS: LazyLock<Table> = LazyLock::new(|| Table {
         .into(),
     columns: columns(&CALLED),
     covered_by: "".into(),
+    rows: model::RowKind::Readings,
 });
 
 /// The same at those of target and dependencies: their calls to the peers that they ask themselves.
@@ -111,6 +113,7 @@ pub static PEER_CALLS: LazyLock<Table> = LazyLock::new(|| {
         help: "Requests that target and dependencies sent to their peers, and were answered: over TCP and unix stream sockets, and lookups of names by UDP (port 53, connected sockets). One entity for each peer of a service: all its connections to one address. Questions to a name server that leave at once are one lookup, and one that is asked again counts again. Lookups by UDP are timed where their answer comes in an on-window (table coverage), however long they take: long and long_ns are missing there.".into(),
         columns: columns(&CALLED).iter().cloned().chain(peer).collect(),
         covered_by: "".into(),
+        rows: model::RowKind::Readings,
     }
 });
 

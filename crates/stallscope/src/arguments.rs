@@ -22,6 +22,7 @@ use crate::difference_condition::DifferenceCondition;
 use crate::duration::parse_duration;
 use crate::goal::parse_goal;
 use crate::outputs::Align;
+use crate::stack_rate::{StackRate, parse_stacks};
 
 /// Tells what a Linux system is waiting for, who waits, why, and what would change it.
 #[derive(Parser, Debug)]
@@ -177,6 +178,9 @@ pub(crate) struct RecordingOptions {
     /// Trace every switch and wake-up, where these are many too: it may slow the load. [default: a random part of the time]
     #[arg(long, alias = "no-pauses", help_heading = SERVER)]
     pub(crate) trace_all: bool,
+    /// Sample the call stacks of what runs on each CPU: off, on, or so many times a second.
+    #[arg(long, value_name = "RATE", default_value = "on", value_parser = parse_stacks, help_heading = SERVER)]
+    pub(crate) stacks: StackRate,
     /// Print no live line.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -226,6 +230,9 @@ pub(crate) struct Explain {
     /// Of a recording of the whole machine: give so many verdicts.
     #[arg(long, value_name = "N", default_value_t = TOP)]
     pub(crate) top: usize,
+    /// Print the ten call paths that took most CPU time too.
+    #[arg(long)]
+    pub(crate) stacks: bool,
     /// Leave these tables out: thread_time,process_time.
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     pub(crate) without: Vec<String>,

@@ -29,7 +29,15 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
         }
     }
     let window = asked(&recording, arguments.from, arguments.to)?;
-    let report = report(&mut recording, window, arguments.top);
+    let mut report = report(&mut recording, window, arguments.top);
+    if arguments.stacks {
+        report.stacks = analysis::stacks::report(&recording.timeline, report.window);
+        if report.stacks.is_none() {
+            outputs::say(
+                "stallscope: the recording has no call stacks of that time: it was made by an older version, with --stacks off, or without the right to perf events (stallscope doctor says which)",
+            );
+        }
+    }
     let text = outputs::terminal(&report, outputs::Detail::Full);
     // Standard output may be the JSON's.
     let for_people = !json.as_ref().is_some_and(OutputFile::is_stdout);

@@ -23,6 +23,7 @@ mod page;
 mod precision;
 mod report;
 mod serve;
+mod stack_rate;
 mod temporary_output;
 
 use std::process::ExitCode;

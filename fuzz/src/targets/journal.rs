@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use anyhow::Result;
 use model::{
     Cost, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, FORMAT_VERSION, Identity, Meta,
-    Plan, Role, Rows, Table, Timestamp, Window,
+    Plan, Role, Rows, StringId, StringKind, Table, Text, Timestamp, Window,
 };
 use recording::{Reader, Recording, Writer};
 
@@ -84,6 +84,12 @@ fn killed() -> Result<Vec<(String, Vec<u8>)>> {
     let mut writer = Writer::create(&folder, &meta())?;
     for second in 0..4u32 {
         writer.entities(&[event(second)])?;
+        writer.strings(&[Text {
+            id: StringId(second),
+            kind: StringKind::ALL[second as usize % StringKind::ALL.len()],
+            parent: second.checked_sub(1).map(StringId),
+            text: format!("text {second}").into(),
+        }])?;
         for table in tables() {
             let mut rows = Rows::with_capacity(table.columns.len(), 2);
             for tenth in 0..2 {

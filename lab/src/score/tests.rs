@@ -54,6 +54,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
     let origin = Timestamp::from_seconds(0.0);
     Report {
         by_second: None,
+        stacks: None,
         think_time: None,
         workload: None,
         schema: REPORT_SCHEMA.to_owned(),

@@ -279,7 +279,7 @@ fn a_ledger_that_was_refused_is_not_seen() {
     );
     let report = run.diagnose();
     expect![[r#"
-        stacks, who holds which lock, single waits: this version records none
+        call stacks, who holds which lock, single waits: not recorded
         who had the CPUs that were waited for, and every wait of every thread: not permitted: run as root"#]].assert_eq(&report.verdict.not_collected.join("\n"));
 }
 

@@ -106,6 +106,12 @@ impl Processes {
         threads.for_each(|threads| threads.each(&mut each));
     }
 
+    /// The entity of a thread of a tracked process.
+    pub(crate) fn thread_entity(&self, pid: u32, tid: u32) -> Option<EntityId> {
+        let process = self.by_pid.get(&pid)?;
+        process.threads.as_ref()?.entity(tid)
+    }
+
     /// The threads of tracked processes that a disk may keep from running, each with its process's pid.
     pub(crate) fn waiting_for_files(&self) -> impl Iterator<Item = (u32, &Thread)> {
         self.by_pid.iter().flat_map(|(pid, process)| {

@@ -164,6 +164,12 @@ impl Threads {
         threads.for_each(|thread| each(thread.tid, thread.entity));
     }
 
+    /// The entity of one of them.
+    pub(crate) fn entity(&self, tid: u32) -> Option<EntityId> {
+        let mut threads = self.threads.iter();
+        threads.find(|it| it.tid == tid).map(|it| it.entity)
+    }
+
     /// Those that a disk may keep from running, by their last rows.
     pub(crate) fn waiting_for_files(&self) -> impl Iterator<Item = &Thread> {
         let threads = self.threads.iter();

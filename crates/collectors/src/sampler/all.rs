@@ -9,6 +9,7 @@ use crate::output::Output;
 use crate::scene::Scene;
 use crate::{
     clock_readings, connections, events, file_waits, filesystems, jvms, machine, pressure, readers,
+    stacks,
 };
 use kernel::environment::Environment;
 use kernel::error::Error;
@@ -31,6 +32,7 @@ const ALL: &[Open] = &[
     filesystems::open,
     jvms::open,
     clock_readings::open,
+    stacks::open,
 ];
 
 /// What a sampler has once everything is open.

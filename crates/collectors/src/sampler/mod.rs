@@ -325,6 +325,8 @@ impl Sampler {
         }
         self.own.measure_memory(&self.collectors, &self.scene);
         self.own.note(boottime(), 0, self.budget, &mut self.out);
+        // Names are looked up after the end, and take a while.
+        let at = boottime();
         for collector in &mut self.collectors {
             collector.finish(&mut self.scene, &mut self.out);
         }
@@ -333,10 +335,7 @@ impl Sampler {
         let mut cost = self.own.cost.clone();
         cost.cross_check = self.out.cross_check.take();
         cost.corrections = self.out.corrections();
-        sink(SamplerEvent::Ended(Ending {
-            cost,
-            at: boottime(),
-        }));
+        sink(SamplerEvent::Ended(Ending { cost, at }));
     }
 }
 

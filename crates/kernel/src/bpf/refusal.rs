@@ -16,7 +16,7 @@ impl Refusal {
     }
 
     /// A refusal because of an error at something.
-    pub(super) fn at(place: &'static str, error: std::io::Error) -> Self {
+    pub(crate) fn at(place: &'static str, error: std::io::Error) -> Self {
         Self(sentence!("{}: {}", place, &Self::from(error)))
     }
 

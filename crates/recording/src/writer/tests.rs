@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use model::{EntityId, Rows, Timeline};
+use model::{EntityId, Rows, StringId, StringKind, Text, Timeline};
 
 use super::*;
 use crate::sample::{self, THREADS, at, meta};
@@ -12,7 +12,7 @@ use crate::{Reader, Recording};
 
 /// Everything becomes a batch as soon as the journal holds a few records.
 const IMPATIENT: Limits = Limits {
-    journal_bytes: 250,
+    journal_bytes: 600,
     batch_bytes: 1,
     memory_bytes: 4 << 20,
 };
@@ -73,6 +73,24 @@ fn take(writer: &mut Writer, number: i64) {
     writer.append(&THREADS, &second(number)).unwrap();
     let renamed = sample::event(1, &format!("worker{number}"), None);
     writer.entities(&[renamed]).unwrap();
+    writer.strings(&[text(number)]).unwrap();
+}
+
+fn text(number: i64) -> Text {
+    Text {
+        id: StringId(number as u32),
+        kind: StringKind::Command,
+        parent: None,
+        text: format!("command {number}").into(),
+    }
+}
+
+fn strings_of(recording: &Recording) -> Vec<Text> {
+    recording.timeline.strings.iter().cloned().collect()
+}
+
+fn expected_strings(seconds: i64) -> Vec<Text> {
+    (0..seconds).map(text).collect()
 }
 
 fn expected(seconds: i64) -> Vec<(i64, u32, Vec<i64>)> {
@@ -108,6 +126,11 @@ fn killed_between_any_two_writes_nothing_is_lost_or_doubled() {
             assert_eq!(recording.damage, [], "{what}");
             assert_eq!(rows_of(&recording.timeline), expected(number + 1), "{what}");
             assert_eq!(name_of_worker(&recording), format!("worker{number}"));
+            assert_eq!(
+                strings_of(&recording),
+                expected_strings(number + 1),
+                "{what}"
+            );
         };
         check(after, "after the flush");
         let Some(before) = states.get((number - 1) as usize) else {
@@ -121,7 +144,8 @@ fn killed_between_any_two_writes_nothing_is_lost_or_doubled() {
         let grown = |name: &str, bytes: usize| after[name][..bytes].to_vec();
         for (tables, partly) in [
             (vec![], "entities.arrow"),
-            (vec!["entities.arrow"], "threads.arrow"),
+            (vec!["entities.arrow"], "strings.arrow"),
+            (vec!["entities.arrow", "strings.arrow"], "threads.arrow"),
         ] {
             for bytes in before[partly].len()..=after[partly].len() {
                 let mut files = before.clone();
@@ -158,6 +182,7 @@ struct Victim {
     files: Files,
     rows: Vec<(i64, u32, Vec<i64>)>,
     name: String,
+    strings: Vec<Text>,
     home: tempfile::TempDir,
 }
 
@@ -176,6 +201,7 @@ impl Victim {
             files,
             rows: expected(seconds),
             name: format!("worker{}", seconds - 1),
+            strings: expected_strings(seconds),
             home,
         }
     }
@@ -198,7 +224,10 @@ impl Victim {
         let what = format!("{name} at {place}: {:?}", recording.damage);
         let rows = rows_of(&recording.timeline);
         assert!(self.rows.starts_with(&rows), "{what}");
-        if rows != self.rows || name_of_worker(&recording) != self.name {
+        let strings = strings_of(&recording);
+        assert!(self.strings.starts_with(&strings), "{what}");
+        let is_whole = rows == self.rows && strings == self.strings;
+        if !is_whole || name_of_worker(&recording) != self.name {
             assert!(!recording.damage.is_empty(), "{what}");
         }
         for damage in &recording.damage {

@@ -112,9 +112,9 @@ fn what_meta_cannot_say() {
     };
     check(
         home.path(),
-        with(r#"{"format_version": 7, "whatever": []}"#),
+        with(r#"{"format_version": 8, "whatever": []}"#),
         expect![
-            "HOME/x.stall is in format 7, and this stallscope reads up to format 6. Open it with a newer stallscope"
+            "HOME/x.stall is in format 8, and this stallscope reads up to format 7. Open it with a newer stallscope"
         ],
     );
     check(

@@ -57,6 +57,8 @@ fn the_sample_comes_back() {
         event(1, "worker2", Some(103.6)).record,
     ];
     assert_eq!(entities, newest);
+    let strings: Vec<_> = recording.timeline.strings.iter().cloned().collect();
+    assert_eq!(strings, sample::strings());
 }
 
 #[test]

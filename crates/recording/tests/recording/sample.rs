@@ -4,7 +4,8 @@ use std::path::Path;
 
 use model::{
     Column, Cost, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, FORMAT_VERSION, Gap,
-    GapReason, Identity, MISSING, Meta, Plan, Role, Rows, Table, Timestamp, Unit, Window,
+    GapReason, Identity, MISSING, Meta, Plan, Role, Rows, StringId, StringKind, Table, Text,
+    Timestamp, Unit, Window,
 };
 use recording::Writer;
 
@@ -82,6 +83,20 @@ pub fn event(id: u32, name: &str, vanished: Option<f64>) -> EntityEvent {
     }
 }
 
+/// The sample's strings: a module and a function in it.
+pub fn strings() -> [Text; 2] {
+    let text = |id, kind, text: &str| Text {
+        id: StringId(id),
+        kind,
+        parent: id.checked_sub(1).map(StringId),
+        text: text.into(),
+    };
+    [
+        text(0, StringKind::Module, "/usr/bin/a"),
+        text(1, StringKind::Function, "main"),
+    ]
+}
+
 /// Rows of `THREADS`.
 pub fn rows(rows: &[(f64, u32, [i64; 3])]) -> Rows {
     let mut buffer = Rows::with_capacity(3, rows.len());
@@ -116,6 +131,7 @@ pub fn write_open(folder: &Path) -> Writer {
     writer
         .entities(&[event(0, "leader", None), event(1, "worker", None)])
         .unwrap();
+    writer.strings(&strings()).unwrap();
     for rows in batches() {
         writer.append(&THREADS, &rows).unwrap();
         writer.flush().unwrap();

@@ -113,6 +113,7 @@ fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Optio
         targets: options.target.clone(),
         applications: applications(options),
         trace_all: options.trace_all,
+        stack_rate: options.stacks.0,
         goals: options.slo.clone(),
         root,
         argv: std::env::args_os().collect(),

@@ -97,6 +97,7 @@ fn write_again(folder: &Path, recording: &Recording, redacted: &Redacted) -> Res
         record: record.clone(),
     });
     writer.entities(&events.collect::<Vec<_>>())?;
+    writer.strings(&redacted.strings)?;
     for PublicTable { table, columns } in &redacted.tables {
         if let Some(data) = recording.timeline.table(&table.name) {
             append(&mut writer, table, Columns { data, columns })?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use model::{
-    EntityEvent, EntityId, EntityKind, Identity, MISSING, Meta, Rows, TableData, Timeline,
+    EntityEvent, EntityId, EntityKind, Identity, MISSING, Meta, RowKind, Rows, TableData, Timeline,
     Timestamp, Window,
 };
 use recording::{Recording, Writer};
@@ -102,6 +102,7 @@ fn write(mut writer: Writer, timeline: &Timeline, meta: &Meta) -> Result<u64> {
         record: record.clone(),
     });
     writer.entities(&events.collect::<Vec<_>>())?;
+    writer.strings(&timeline.strings.iter().cloned().collect::<Vec<_>>())?;
     for data in timeline.tables() {
         append(&mut writer, data, meta.window)?;
     }
@@ -133,6 +134,9 @@ fn append(writer: &mut Writer, data: &TableData, window: Window) -> Result<()> {
 
 /// The rows that belong to the part, in their order.
 fn rows(data: &TableData, window: Window) -> BTreeSet<usize> {
+    if data.table.rows == RowKind::Definitions {
+        return (0..data.len()).collect();
+    }
     let mut taken = BTreeSet::new();
     for entity in data.entities().collect::<BTreeSet<EntityId>>() {
         let rows = data.rows_of(entity).unwrap_or_default();
@@ -141,7 +145,7 @@ fn rows(data: &TableData, window: Window) -> BTreeSet<usize> {
         let behind = rows.partition_point(|row| data.key(*row).0 <= window.end);
         taken.extend(&rows[first..behind.max(first)]);
         // A row of a workload stands for its own interval and says nothing of the next.
-        if data.table.entity != EntityKind::Workload {
+        if data.table.entity != EntityKind::Workload && data.table.rows != RowKind::Events {
             taken.extend(first_known(data, rows[..first].iter().rev()));
             taken.extend(first_known(data, rows[behind..].iter()));
         }

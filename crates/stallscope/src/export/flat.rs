@@ -11,8 +11,8 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use model::{
-    Column, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Table, TableData,
-    Timeline, Timestamp,
+    Column, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Table, TableData, Text,
+    Timeline, Timestamp, Unit,
 };
 
 use super::clock::WallClock;
@@ -84,7 +84,11 @@ fn schema_of(table: &Table) -> Schema {
         .collect();
     for column in table.columns.iter() {
         let name = free_name(&column.name, &fields);
-        let field = Field::new(name, DataType::Int64, true);
+        let kind = match column.unit {
+            Unit::String => DataType::Utf8,
+            _ => DataType::Int64,
+        };
+        let field = Field::new(name, kind, true);
         fields.push(field.with_metadata(about(column)));
     }
     let about = serde_json::to_string(table).unwrap_or_default();
@@ -158,12 +162,26 @@ fn batch(
             column.push((value != MISSING).then_some(value));
         }
     }
+    let described = data.table.columns.iter();
     columns.extend(
         values
             .into_iter()
-            .map(|values| Arc::new(Int64Array::from(values)) as ArrayRef),
+            .zip(described)
+            .map(|(values, column)| match column.unit {
+                Unit::String => texts(timeline, &values),
+                _ => Arc::new(Int64Array::from(values)) as ArrayRef,
+            }),
     );
     Ok(RecordBatch::try_new(schema, columns)?)
+}
+
+/// The texts that values stand for.
+fn texts(timeline: &Timeline, values: &[Option<i64>]) -> ArrayRef {
+    let text = |value: &Option<i64>| {
+        let text = timeline.strings.of_value((*value)?)?;
+        Some(&*text.text)
+    };
+    Arc::new(values.iter().map(text).collect::<StringArray>())
 }
 
 fn utc(clock: &WallClock, times: impl Iterator<Item = Option<Timestamp>>) -> ArrayRef {
@@ -297,6 +315,47 @@ fn entity_columns(
         vanished_ns,
         vanished_utc,
     ]
+}
+
+/// The texts that rows refer to, as a table.
+pub(crate) fn strings(timeline: &Timeline) -> Sheet<'_> {
+    let number = |name: &str, help| described(Field::new(name, DataType::UInt32, true), help);
+    let word = |name: &str, help| described(Field::new(name, DataType::Utf8, false), help);
+    let schema = Arc::new(Schema::new(vec![
+        number("id", "Its number."),
+        word("kind", "What it is: module, build_id, function, command."),
+        number(
+            "parent",
+            "The text that it belongs to: a function's module, or the function that it is inlined into.",
+        ),
+        word("text", "The text."),
+    ]));
+    let all: Vec<&Text> = timeline.strings.iter().collect();
+    let starts = (0..all.len()).step_by(BATCH_ROWS);
+    let of_schema = schema.clone();
+    let batches = starts.map(move |start| {
+        let texts = &all[start..all.len().min(start + BATCH_ROWS)];
+        let parents = texts.iter().map(|text| text.parent.map(|id| id.0));
+        let words = |word: fn(&Text) -> &str| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(
+                texts.iter().map(|text| word(text)),
+            ))
+        };
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt32Array::from_iter_values(
+                texts.iter().map(|text| text.id.0),
+            )),
+            words(|text| text.kind.word()),
+            Arc::new(parents.collect::<UInt32Array>()),
+            words(|text| &text.text),
+        ];
+        Ok(RecordBatch::try_new(of_schema.clone(), columns)?)
+    });
+    Sheet {
+        name: "strings".to_owned(),
+        schema,
+        batches: Box::new(batches),
+    }
 }
 
 /// What was not seen, as a table.

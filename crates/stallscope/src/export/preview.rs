@@ -66,6 +66,7 @@ fn noun(class: Class) -> (&'static str, &'static str) {
         Class::Interface => ("interface", "interfaces"),
         Class::Device => ("device", "devices"),
         Class::Program => ("program", "programs"),
+        Class::Function => ("function", "functions"),
         Class::Series => ("series", "series"),
         Class::Word => ("word of commands", "words of commands"),
     }
@@ -93,6 +94,10 @@ pub(super) fn overview(
             ("marks.jsonl", _) => analysis::count(
                 u32::try_from(redacted.marks.len()).unwrap_or(u32::MAX),
                 "mark",
+            ),
+            ("strings.arrow", _) => analysis::count(
+                u32::try_from(redacted.strings.len()).unwrap_or(u32::MAX),
+                "name of code",
             ),
             (_, Some(rows)) => format!("{} rows of numbers", analysis::integer(*rows as f64)),
             _ => everyone.clone(),

@@ -64,7 +64,7 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
 }
 
 /// What is written beside the recorded tables.
-const OWN: [&str; 2] = ["entities", "gaps"];
+const OWN: [&str; 3] = ["entities", "strings", "gaps"];
 
 /// The name that a recorded table goes out by. Only one from elsewhere can be called like our own.
 fn name_of(table: &Table) -> String {
@@ -142,7 +142,11 @@ pub(super) fn sheets<'a>(
         name: name_of(&data.table),
         ..flat::table(data, timeline, clock)
     });
-    recorded.chain([flat::entities(timeline, clock), flat::gaps(timeline, clock)])
+    recorded.chain([
+        flat::entities(timeline, clock),
+        flat::strings(timeline),
+        flat::gaps(timeline, clock),
+    ])
 }
 
 fn write_sheet(sheet: Sheet<'_>, file: &File, format: ExportFormat) -> Result<u64> {

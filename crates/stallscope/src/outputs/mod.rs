@@ -13,6 +13,7 @@ mod machine;
 mod output_file;
 mod parquet;
 mod phases;
+mod stacks;
 mod stalls;
 mod terminal;
 mod threads;

@@ -94,6 +94,7 @@ impl View<'_> {
         text.push_str(&super::phases::lines(report, width, most));
         if most == usize::MAX {
             text.push_str(&super::labels::lines(report, width));
+            text.push_str(&super::stacks::lines(report, width));
         }
         if let Some(account) = &report.verdict.account {
             text.push_str(&self.account_lines(account, most));

@@ -8,6 +8,7 @@
 mod entities;
 mod fields;
 mod pseudonyms;
+mod strings;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -15,7 +16,7 @@ mod text;
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
-use model::{Column, EntityRecord, Mark, Meta, Part, Sentence, Table, Unit};
+use model::{Column, EntityRecord, Mark, Meta, Part, Sentence, Table, Text, Unit};
 use recording::Recording;
 
 use crate::arguments::Names;
@@ -29,6 +30,8 @@ pub(crate) struct Redacted {
     pub(crate) meta: Meta,
     /// The entity list.
     pub(crate) entities: Vec<EntityRecord>,
+    /// The texts that rows refer to.
+    pub(crate) strings: Vec<Text>,
     /// The marks.
     pub(crate) marks: Vec<Mark>,
     /// The tables that leave.
@@ -62,6 +65,7 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Result<Redacted> {
         ..meta.clone()
     };
     let mut entities: Vec<EntityRecord> = timeline.entities.iter().cloned().collect();
+    let mut strings: Vec<Text> = timeline.strings.iter().cloned().collect();
     let tables = timeline.tables().map(|data| &data.table);
     let mut marks = timeline.marks.clone();
     let mut redactor = Redactor::new(names);
@@ -70,6 +74,7 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Result<Redacted> {
         Names::Programs | Names::None => {
             redactor.learn(&meta, &entities);
             entities = entities.into_iter().map(|it| redactor.entity(it)).collect();
+            strings = strings.into_iter().map(|it| redactor.string(it)).collect();
             meta = redactor.meta(meta)?;
             // Their times tell enough.
             let texts = marks.iter_mut().map(|mark| &mut mark.text);
@@ -81,6 +86,7 @@ pub(crate) fn redact(recording: &Recording, names: Names) -> Result<Redacted> {
     Ok(Redacted {
         meta,
         entities,
+        strings,
         marks,
         tables,
         counts: redactor.names.counts().clone(),

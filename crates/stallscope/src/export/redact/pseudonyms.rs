@@ -26,6 +26,8 @@ pub(crate) enum Class {
     Device,
     /// A program or thread.
     Program,
+    /// A function of a program.
+    Function,
     /// A series that an endpoint serves.
     Series,
     /// A word of a command line.
@@ -45,6 +47,7 @@ impl Class {
             Class::Interface => "if",
             Class::Device => "device",
             Class::Program => "program",
+            Class::Function => "function",
             Class::Series => "series",
             Class::Word => "word",
         }

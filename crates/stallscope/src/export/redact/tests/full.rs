@@ -182,6 +182,7 @@ pub(super) fn meta() -> Meta {
             anchor_boottime: AT,
         },
         plan: Plan {
+            stack_rate: Some(49),
             command: "run".to_owned(),
             targets: vec![told("user")],
             fast_period_ns: 1,

@@ -1,0 +1,230 @@
+//! What runs on CPUs, in which functions: samples by the clock, each with its call stack.
+
+mod call_tree;
+mod naming;
+mod worker;
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use kernel::bpf::Refusal;
+use kernel::stacks::{CpuSamples, End};
+use model::{GapReason, MISSING, StringId, StringKind, Timestamp, sentence};
+use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL};
+
+use self::call_tree::{NO_CALLER, Origin, Place};
+use self::naming::Named;
+use self::worker::{Batch, Taken, Worker};
+use crate::collector::Collector;
+use crate::opening::Opening;
+use crate::output::{Output, TableId};
+use crate::registry::MACHINE;
+use crate::scene::Scene;
+use crate::tick::Tick;
+
+/// Batches on their way to the sampler: with two the worker fills one while the other is written.
+const BATCHES: usize = 2;
+/// How long the sampler waits at the end for the names of functions.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+struct Stacks {
+    /// Closed to end the worker.
+    stop: Option<Sender<()>>,
+    batches: Receiver<Batch>,
+    spare: SyncSender<Batch>,
+    worker: Option<JoinHandle<()>>,
+    cpu_ns: i64,
+    kernel_bytes: u64,
+    tables: Tables,
+    /// The texts of files, by their numbers; `None` where there was no room.
+    modules: Vec<Option<StringId>>,
+    stacks: i64,
+    lost: u64,
+    since: Timestamp,
+}
+
+#[derive(Clone, Copy)]
+struct Tables {
+    stack: TableId,
+    symbol: TableId,
+    sample: TableId,
+}
+
+/// Opens it, unless the settings say that nothing is to be sampled.
+pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
+    let rate = opening.settings.stack_rate?;
+    let proc = opening.settings.root.join("proc");
+    let cpus: Vec<u32> = opening.environment.online_cpus.clone();
+    let samples = opening.program("cpu_samples", |_| CpuSamples::open(rate, &cpus));
+    let samples = samples?;
+    let tables = Tables {
+        stack: opening.out.open(&STACK),
+        symbol: opening.out.open(&SYMBOL),
+        sample: opening.out.open(&CPU_SAMPLE),
+    };
+    let stacks = Stacks::start(samples, &proc, tables);
+    let refusal = stacks.as_ref().err().map(model::Sentence::from);
+    opening
+        .cost
+        .programs
+        .insert("cpu_samples".to_owned(), refusal);
+    Some(Box::new(stacks.ok()?))
+}
+
+impl Stacks {
+    fn start(samples: CpuSamples, proc: &Path, tables: Tables) -> Result<Self, Refusal> {
+        let (stop, stopped) = channel();
+        let (filled, batches) = sync_channel(BATCHES);
+        let (spare, emptied) = sync_channel(BATCHES);
+        let (cpu_ns, kernel_bytes) = (samples.period_ns(), samples.kernel_bytes());
+        let proc = proc.to_owned();
+        // What it keeps of its privileges it gives up itself: the kernel's symbols are opened before.
+        let run = move || Worker::new(samples, &proc).run(&stopped, &filled, &emptied);
+        let thread = std::thread::Builder::new().name("stacks".to_owned());
+        let worker = thread.spawn(run).map_err(Refusal::from)?;
+        Ok(Self {
+            stop: Some(stop),
+            batches,
+            spare,
+            worker: Some(worker),
+            cpu_ns,
+            kernel_bytes,
+            tables,
+            modules: Vec::new(),
+            stacks: 0,
+            lost: 0,
+            since: Timestamp::default(),
+        })
+    }
+
+    fn write(&mut self, mut batch: Batch, now: Timestamp, scene: &Scene, out: &mut Output) {
+        for module in &batch.modules {
+            let path = &module.path;
+            let text = out.strings.intern(StringKind::Module, None, path);
+            if let (Some(id), Some(build_id)) = (text, &module.build_id) {
+                out.strings.intern(StringKind::BuildId, Some(id), build_id);
+            }
+            self.modules.push(text);
+        }
+        for node in &batch.nodes {
+            let caller = match node.caller {
+                NO_CALLER => MISSING,
+                number => i64::from(number),
+            };
+            let row = [
+                self.stacks,
+                caller,
+                self.module_of(node.place.origin, out),
+                node.place.address as i64,
+            ];
+            self.stacks += 1;
+            out.tables[self.tables.stack].rows.push(now, MACHINE, &row);
+        }
+        for taken in &batch.samples {
+            self.write_sample(taken, scene, out);
+        }
+        if let Some(named) = &batch.named {
+            self.write_names(named, now, out);
+        }
+        self.lost += batch.lost;
+        batch.clear();
+        // Full only where batches were made anew meanwhile.
+        let _ = self.spare.try_send(batch);
+    }
+
+    fn write_sample(&self, taken: &Taken, scene: &Scene, out: &mut Output) {
+        let processes = &scene.processes;
+        let entity = processes.thread_entity(taken.pid, taken.tid);
+        let entity = entity.or_else(|| processes.entity(taken.pid));
+        let row = [
+            taken.stack.map_or(MISSING, i64::from),
+            self.cpu_ns,
+            taken.end.map_or(MISSING, code_of),
+        ];
+        let rows = &mut out.tables[self.tables.sample].rows;
+        rows.push(taken.time, entity.unwrap_or(MACHINE), &row);
+    }
+
+    fn write_names(&self, named: &Named, now: Timestamp, out: &mut Output) {
+        for (Place { origin, address }, functions) in &named.functions {
+            let module = self.module_of(*origin, out);
+            let mut outer = u32::try_from(module).ok().map(StringId);
+            let mut function = None;
+            for name in functions {
+                function = out.strings.intern(StringKind::Function, outer, name);
+                outer = function;
+            }
+            if let Some(function) = function {
+                let row = [module, *address as i64, i64::from(function.0)];
+                out.tables[self.tables.symbol].rows.push(now, MACHINE, &row);
+            }
+        }
+        if named.unnamed_files > 0 {
+            let what = sentence!(
+                "functions of {} files: no time was left to look them up; stallscope symbolize does",
+                named.unnamed_files
+            );
+            out.gaps
+                .report(&SYMBOL.name, what, GapReason::Dropped(named.unnamed_files));
+        }
+    }
+
+    /// The text of a file, as a row's value.
+    fn module_of(&self, origin: Origin, out: &mut Output) -> i64 {
+        let text = match origin {
+            Origin::File(number) => self.modules.get(number as usize).copied().flatten(),
+            Origin::Made(pid) => {
+                // As perf calls it: where the runtime writes the names.
+                let name = format!("/tmp/perf-{pid}.map");
+                out.strings.intern(StringKind::Module, None, &name)
+            }
+            Origin::Kernel => out.strings.intern(StringKind::Module, None, "[kernel]"),
+        };
+        text.map_or(MISSING, |id| i64::from(id.0))
+    }
+}
+
+/// As the help of the column says.
+fn code_of(end: End) -> i64 {
+    match end {
+        End::Whole => 0,
+        End::Cut => 1,
+        End::Lost => 2,
+        End::Unmapped => 3,
+    }
+}
+
+impl Collector for Stacks {
+    fn begin(&mut self, now: Timestamp) {
+        self.since = now;
+    }
+
+    fn sample(&mut self, tick: &Tick, scene: &mut Scene, out: &mut Output) {
+        while let Ok(batch) = self.batches.try_recv() {
+            self.write(batch, tick.stamp(), scene, out);
+        }
+    }
+
+    fn finish(&mut self, scene: &mut Scene, out: &mut Output) {
+        let now = kernel::clock::boottime();
+        drop(self.stop.take());
+        // The worker drops its end when it has sent the last one.
+        while let Ok(batch) = self.batches.recv_timeout(PATIENCE) {
+            self.write(batch, now, scene, out);
+        }
+        if let Some(worker) = self.worker.take().filter(JoinHandle::is_finished) {
+            let _ = worker.join();
+        }
+        if self.lost > 0 {
+            let what = sentence!("samples of what runs on CPUs");
+            let lost = GapReason::Dropped(self.lost);
+            out.gaps.report(&CPU_SAMPLE.name, what, lost);
+        }
+    }
+
+    fn each_program(&self, _scene: &Scene, each: &mut dyn FnMut(&'static str, Option<u64>)) {
+        each("cpu_samples", Some(self.kernel_bytes));
+    }
+}

@@ -1,0 +1,158 @@
+//! Names of functions: of ELF files by blazesym, of the kernel by /proc/kallsyms, of code that a program made itself
+//! by its perf map (tools/perf/Documentation/jit-interface.txt of the kernel).
+//!
+//! An address that lies in no symbol has no name: the one before it is not taken for it.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read, Seek as _};
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+
+use blazesym::symbolize::source::{Elf, Source};
+use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
+
+use super::short_names::shortened;
+
+/// A perf map is read up to here.
+const MOST_MAP_BYTES: u64 = 64 << 20;
+/// Functions inlined into each other at one place, at most.
+const MOST_INLINED: usize = 16;
+
+/// The functions at an address: the outermost first, then those that are inlined there, one into another.
+pub type Functions = Vec<String>;
+
+/// Names addresses of an open ELF file, by its symbols and, if `debug` says so, by its debugging information, which
+/// knows static and inlined functions, and which is looked for in these folders too. Nothing for an address without
+/// a symbol.
+pub fn of_file(file: &File, addresses: &[u64], debug: Option<&[PathBuf]>) -> Vec<Functions> {
+    // The path may lead elsewhere by now.
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    of_path(Path::new(&path), addresses, debug)
+}
+
+/// The same of a file by its path.
+pub fn of_path(path: &Path, addresses: &[u64], debug: Option<&[PathBuf]>) -> Vec<Functions> {
+    let symbolizer = Symbolizer::builder()
+        .enable_code_info(false)
+        .enable_inlined_fns(debug.is_some())
+        .enable_auto_reload(false)
+        .set_debug_dirs(debug)
+        .build();
+    let source = Source::Elf(Elf {
+        debug_syms: debug.is_some(),
+        ..Elf::new(path)
+    });
+    let found = symbolizer.symbolize(&source, Input::VirtOffset(addresses));
+    let Ok(found) = found else {
+        return vec![Functions::new(); addresses.len()];
+    };
+    found.iter().map(functions).collect()
+}
+
+fn functions(found: &Symbolized<'_>) -> Functions {
+    let Symbolized::Sym(Sym { name, inlined, .. }) = found else {
+        return Functions::new();
+    };
+    let inlined = inlined.iter().take(MOST_INLINED);
+    let names = inlined.map(|function| &*function.name);
+    std::iter::once(&**name)
+        .chain(names)
+        .map(shortened)
+        .collect()
+}
+
+/// The kernel's symbols, readable by who was allowed to when this was opened.
+pub struct KernelSymbols {
+    file: File,
+    /// Where the kernel's code begins on this boot.
+    start: u64,
+}
+
+impl KernelSymbols {
+    /// Opens /proc/kallsyms; `None` where it shows no addresses (kernel.kptr_restrict, or without CAP_SYSLOG).
+    pub fn open(proc: &Path) -> Option<Self> {
+        let file = File::open(proc.join("kallsyms")).ok()?;
+        let mut start = None;
+        for line in BufReader::new(&file).lines().map_while(Result::ok) {
+            if let Some((address, "_text" | "_stext")) = symbol(&line) {
+                start = Some(address);
+                break;
+            }
+        }
+        let start = start.filter(|address| *address != 0)?;
+        Some(Self { file, start })
+    }
+
+    /// An address as it is on every boot: counted from where the kernel's code begins. Modules lie elsewhere.
+    pub fn relative(&self, address: u64) -> u64 {
+        address.wrapping_sub(self.start)
+    }
+
+    /// Names such addresses; nothing for those that lie in no function.
+    pub fn names(&mut self, relative: &[u64]) -> Vec<Option<String>> {
+        let mut text = String::new();
+        let read = self.file.rewind();
+        if read
+            .and_then(|()| self.file.read_to_string(&mut text))
+            .is_err()
+        {
+            return vec![None; relative.len()];
+        }
+        let mut symbols: Vec<(u64, &str)> = text.lines().filter_map(symbol).collect();
+        symbols.sort_unstable();
+        let name = |relative: &u64| {
+            let address = relative.wrapping_add(self.start);
+            let after = symbols.partition_point(|(start, _)| *start <= address);
+            let (start, name) = symbols.get(after.checked_sub(1)?)?;
+            // No function is as long as this; behind the last one of a module there may be nothing.
+            const LONGEST: u64 = 1 << 20;
+            (address - start < LONGEST).then(|| (*name).to_owned())
+        };
+        relative.iter().map(name).collect()
+    }
+}
+
+/// Address and name of a function: `ffffffff81000000 T name [module]`.
+fn symbol(line: &str) -> Option<(u64, &str)> {
+    let mut words = line.split_ascii_whitespace();
+    let address = u64::from_str_radix(words.next()?, 16).ok()?;
+    let kind = words.next()?;
+    matches!(kind, "t" | "T" | "w" | "W").then_some(())?;
+    Some((address, words.next()?))
+}
+
+/// Where a process's runtime writes the names of the code that it made.
+pub fn perf_map_of(proc: &Path, pid: u32) -> PathBuf {
+    let folder = proc.join(pid.to_string());
+    let status = std::fs::read_to_string(folder.join("status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    // By its id in its own namespace, the last of these.
+    let inner = line.and_then(|ids| ids.split_ascii_whitespace().last());
+    let inner = inner.map_or_else(|| pid.to_string(), str::to_owned);
+    folder.join(format!("root/tmp/perf-{inner}.map"))
+}
+
+/// Names addresses by a perf map: `START SIZE NAME` in hexadecimal digits, later lines for newer code.
+pub fn of_perf_map(map: impl Read, addresses: &[u64]) -> Vec<Option<String>> {
+    let mut names = vec![None; addresses.len()];
+    let mut order: Vec<(u64, usize)> = addresses.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    let lines = BufReader::new(map.take(MOST_MAP_BYTES)).lines();
+    for line in lines.map_while(Result::ok) {
+        let mut words = line.splitn(3, ' ');
+        let mut number = || u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok();
+        let (Some(start), Some(size)) = (number(), number()) else {
+            continue;
+        };
+        let Some(name) = words.next() else {
+            continue;
+        };
+        let end = start.saturating_add(size);
+        let first = order.partition_point(|(address, _)| *address < start);
+        let within = order[first..].iter();
+        for (_, place) in within.take_while(|(address, _)| *address < end) {
+            names[*place] = Some(shortened(name.trim()));
+        }
+    }
+    names
+}

@@ -1,0 +1,107 @@
+//! Call stacks, and what was found running by the clock. Stacks come in samples, not in files, so a collector fills
+//! these tables; here is only what they hold.
+
+use model::{Column, EntityKind, Quality, RowKind, Table, Unit};
+
+static STACK_COLUMNS: &[Column] = &[
+    Column::gauge(
+        "number",
+        Unit::Count,
+        "The stack's number; each row is one stack: a frame and the stack of its caller.",
+        "the recorder",
+    ),
+    Column::gauge(
+        "caller",
+        Unit::Stack,
+        "The stack that called the frame; missing for the outermost.",
+        "perf cpu-clock samples, unwound by .eh_frame or frame pointers",
+    ),
+    Column::gauge(
+        "module",
+        Unit::String,
+        "The file that the frame's code is from.",
+        "/proc/PID/maps",
+    ),
+    Column::gauge(
+        "address",
+        Unit::Code,
+        "Where the frame is: the address as the file states it; of the kernel, counted from where its code begins; in \
+         memory without a file the address in the process. Of callers that of the last byte of the call.",
+        "perf cpu-clock samples, unwound by .eh_frame or frame pointers",
+    ),
+];
+
+/// Call stacks as a tree: each is a frame and the stack of its caller.
+pub static STACK: Table = Table::new(
+    "stack",
+    EntityKind::Machine,
+    "Call stacks, each once: a frame, and the number of its caller's stack.",
+    STACK_COLUMNS,
+)
+.rows(RowKind::Definitions);
+
+static SYMBOL_COLUMNS: &[Column] = &[
+    Column::gauge(
+        "module",
+        Unit::String,
+        "The file, as in table stack.",
+        "/proc/PID/maps",
+    ),
+    Column::gauge(
+        "address",
+        Unit::Code,
+        "The address, as in table stack.",
+        "table stack",
+    ),
+    Column::gauge(
+        "function",
+        Unit::String,
+        "The function that has it; where functions are inlined there the innermost, whose parent is the one around it.",
+        "symbols of the file, /proc/kallsyms, or the perf map of a runtime",
+    ),
+];
+
+/// Which function an address of a stack lies in; an address without a row has no name.
+pub static SYMBOL: Table = Table::new(
+    "symbol",
+    EntityKind::Machine,
+    "The functions of the addresses in stacks; an address that lies in no known function has no row.",
+    SYMBOL_COLUMNS,
+)
+.rows(RowKind::Definitions);
+
+static CPU_SAMPLE_COLUMNS: &[Column] = &[
+    Column::gauge(
+        "stack",
+        Unit::Stack,
+        "What it was executing: the innermost frame's stack, of the kernel where it was there; missing where there was \
+         no room for another one.",
+        "perf cpu-clock",
+    )
+    .quality(Quality::Sampled),
+    Column::gauge(
+        "cpu_ns",
+        Unit::Nanoseconds,
+        "The CPU time that the sample stands for.",
+        "the period of the samples",
+    )
+    .quality(Quality::Sampled),
+    Column::gauge(
+        "end",
+        Unit::Code,
+        "How its stack in user space ends: 0 at the outermost function, 1 where the copy of the stack ends, 2 where \
+         nothing leads on, 3 not read because the process had ended; missing where it has none.",
+        "the unwinder",
+    )
+    .quality(Quality::Sampled),
+];
+
+/// What was running, looked at by the clock.
+pub static CPU_SAMPLE: Table = Table::new(
+    "cpu_sample",
+    EntityKind::Thread,
+    "What ran on a CPU when the clock looked; about the thread, of processes whose threads are not followed about the \
+     process, and of those that ended before they were seen about the machine.",
+    CPU_SAMPLE_COLUMNS,
+)
+.rows(RowKind::Events);
