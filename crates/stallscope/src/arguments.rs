@@ -3,6 +3,7 @@
 //! An option's help has at most two lines of a terminal; what needs more is in `docs/`, which the help names.
 
 mod experimenting;
+mod export;
 mod mark;
 
 use std::ffi::OsString;
@@ -10,11 +11,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use model::Goal;
 use targets::NamedTarget;
 
 pub(crate) use experimenting::Experimenting;
+pub(crate) use export::{Export, ExportFormat, Names};
 pub(crate) use mark::Mark;
 
 use crate::condition::Condition;
@@ -263,18 +265,6 @@ pub(crate) struct ReportPage {
     pub(crate) port: Option<u16>,
 }
 
-/// Examples of `export`.
-const EXPORT_HELP: &str = "\
-Examples:
-  stallscope export --format parquet
-  stallscope export pgbench-1.stall --format csv --table thread --table signal -o threads
-  stallscope export pgbench-1.stall --format bundle --preview
-  stallscope export pgbench-1.stall --format bundle
-  stallscope explain pgbench-1.stallbundle
-  stallscope export pgbench-1.stall --from 10s --to 20s
-
-CSV and Parquet hold everything as recorded. A bundle is redacted, to be sent: see docs/export.md.";
-
 /// Examples of `compare`.
 const COMPARE_HELP: &str = "\
 Examples:
@@ -317,66 +307,6 @@ pub(crate) struct Compare {
     /// Print every figure, and not only those that say something.
     #[arg(short, long)]
     pub(crate) verbose: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = EXPORT_HELP)]
-pub(crate) struct Export {
-    /// The recording, a folder or a bundle. [default: the newest folder here]
-    #[arg(value_name = "REC")]
-    pub(crate) recording: Option<PathBuf>,
-    /// The format to write. [default with --from or --to: recording]
-    #[arg(long, value_enum, required_unless_present_any = ["from", "to"])]
-    pub(crate) format: Option<ExportFormat>,
-    /// Cut a recording out from this time on, counted from the workload's start: 10s.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) from: Option<Duration>,
-    /// Cut it out up to this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) to: Option<Duration>,
-    /// Write here; it must not exist. [default: REC-csv, REC-parquet, REC.stallbundle or REC-cut.stall here]
-    #[arg(short, long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
-    /// Only this table (csv and parquet). Repeatable.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) table: Vec<String>,
-    /// Which names a bundle keeps. [default: programs]
-    #[arg(long, value_enum)]
-    pub(crate) names: Option<Names>,
-    /// Print what a bundle would hold, with every text in it, and write nothing.
-    #[arg(long)]
-    pub(crate) preview: bool,
-}
-
-impl Export {
-    /// The format, where the user may have left it open.
-    pub(crate) fn format(&self) -> ExportFormat {
-        self.format.unwrap_or(ExportFormat::Recording)
-    }
-}
-
-/// What `export` makes.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ExportFormat {
-    /// A folder with one CSV file per table.
-    Csv,
-    /// A folder with one Parquet file per table.
-    Parquet,
-    /// One file to send: redacted, and read by explain and export.
-    Bundle,
-    /// A recording again, or the part of one between --from and --to.
-    Recording,
-}
-
-/// Which names a bundle keeps.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Names {
-    /// Of programs and devices; hosts, users, databases, addresses, folders and groups become host-1, user-1 and so on.
-    Programs,
-    /// Of devices only.
-    None,
-    /// All, as recorded; only what looks like a secret is taken out.
-    All,
 }
 
 /// Examples of `import`.

@@ -2,6 +2,7 @@
 
 mod call_tree;
 mod naming;
+mod perf_maps;
 mod worker;
 
 use std::path::Path;
@@ -64,7 +65,8 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
         symbol: opening.out.open(&SYMBOL),
         sample: opening.out.open(&CPU_SAMPLE),
     };
-    let stacks = Stacks::start(samples, &proc, tables);
+    let is_hardened = opening.settings.harden;
+    let stacks = Stacks::start(samples, &proc, tables, is_hardened);
     let refusal = stacks.as_ref().err().map(model::Sentence::from);
     opening
         .cost
@@ -74,14 +76,19 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
 }
 
 impl Stacks {
-    fn start(samples: CpuSamples, proc: &Path, tables: Tables) -> Result<Self, Refusal> {
+    fn start(
+        samples: CpuSamples,
+        proc: &Path,
+        tables: Tables,
+        is_hardened: bool,
+    ) -> Result<Self, Refusal> {
         let (stop, stopped) = channel();
         let (filled, batches) = sync_channel(BATCHES);
         let (spare, emptied) = sync_channel(BATCHES);
         let (cpu_ns, kernel_bytes) = (samples.period_ns(), samples.kernel_bytes());
         let proc = proc.to_owned();
         // What it keeps of its privileges it gives up itself: the kernel's symbols are opened before.
-        let run = move || Worker::new(samples, &proc).run(&stopped, &filled, &emptied);
+        let run = move || Worker::new(samples, &proc, is_hardened).run(&stopped, &filled, &emptied);
         let thread = std::thread::Builder::new().name("stacks".to_owned());
         let worker = thread.spawn(run).map_err(Refusal::from)?;
         Ok(Self {

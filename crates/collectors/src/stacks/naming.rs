@@ -1,7 +1,6 @@
 //! Names for the places of all stacks, when the recording ends: then it costs the load nothing.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use kernel::stacks::symbols::{self, Functions, KernelSymbols};
 use kernel::stacks::{ModuleId, Unwinder};
 
 use super::call_tree::{Origin, Place};
+use super::perf_maps::PerfMaps;
 
 /// Files that were not named by then stay without names: the user waits for the answer.
 const MOST_TIME: Duration = Duration::from_secs(5);
@@ -26,6 +26,7 @@ pub(super) fn name(
     places: &[Place],
     unwinder: &Unwinder,
     mut kernel: Option<&mut KernelSymbols>,
+    maps: &mut PerfMaps,
     proc: &Path,
 ) -> Named {
     let mut by_origin: BTreeMap<Origin, Vec<u64>> = BTreeMap::new();
@@ -49,12 +50,12 @@ pub(super) fn name(
                 Some(file) => symbols::of_file(file, &addresses, None),
                 None => continue,
             },
-            Origin::Made(pid) => match File::open(symbols::perf_map_of(proc, pid)) {
-                Ok(map) => symbols::of_perf_map(map, &addresses)
+            Origin::Made(pid) => match maps.of(pid, proc) {
+                Some(map) => symbols::of_perf_map(map, &addresses)
                     .into_iter()
                     .map(one)
                     .collect(),
-                Err(_) => continue,
+                None => continue,
             },
             Origin::Kernel => match &mut kernel {
                 Some(kernel) => kernel.names(&addresses).into_iter().map(one).collect(),

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
-use std::time::Duration;
 
 use kernel::clock::boottime;
+use kernel::limits;
 use kernel::privileges::{Duty, give_up_all_but};
 use kernel::stacks::symbols::KernelSymbols;
 use kernel::stacks::{CpuSamples, End, Frame, Record, Sample, Unwinder};
@@ -13,9 +13,8 @@ use model::Timestamp;
 
 use super::call_tree::{CallTree, Node, Origin, Place, StackNumber};
 use super::naming::{self, Named};
+use super::perf_maps::PerfMaps;
 
-/// How often samples are read, a sampler's tick.
-const PERIOD: Duration = Duration::from_millis(100);
 /// Samples that wait for the sampler; beyond it they are lost.
 const MOST_WAITING: usize = 50_000;
 
@@ -72,10 +71,12 @@ impl Batch {
 /// The thread's state.
 pub(super) struct Worker {
     proc: PathBuf,
+    is_hardened: bool,
     samples: CpuSamples,
     unwinder: Unwinder,
     kernel: Option<KernelSymbols>,
     tree: CallTree,
+    maps: PerfMaps,
     /// Files that were handed over.
     modules: usize,
     filling: Batch,
@@ -86,13 +87,15 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(samples: CpuSamples, proc: &Path) -> Self {
+    pub(super) fn new(samples: CpuSamples, proc: &Path, is_hardened: bool) -> Self {
         Self {
+            is_hardened,
             samples,
             unwinder: Unwinder::new(proc),
             kernel: KernelSymbols::open(proc),
             proc: proc.to_owned(),
             tree: CallTree::default(),
+            maps: PerfMaps::new(),
             modules: 0,
             filling: Batch::default(),
             early: Vec::new(),
@@ -107,9 +110,14 @@ impl Worker {
         batches: &SyncSender<Batch>,
         spare: &Receiver<Batch>,
     ) {
+        if self.is_hardened {
+            // Behind many threads that want the same CPUs it would come too late.
+            limits::raise_nice();
+        }
         give_up_all_but(Duty::Sampling);
+        let period = self.samples.reading_period();
         loop {
-            let goes_on = matches!(stop.recv_timeout(PERIOD), Err(RecvTimeoutError::Timeout));
+            let goes_on = matches!(stop.recv_timeout(period), Err(RecvTimeoutError::Timeout));
             self.read();
             if !goes_on {
                 break;
@@ -131,6 +139,7 @@ impl Worker {
             &places,
             &self.unwinder,
             self.kernel.as_mut(),
+            &mut self.maps,
             &self.proc,
         ));
         // The sampler waits for it.
@@ -180,6 +189,11 @@ impl Worker {
             build_id: module.build_id.clone(),
         }));
         self.modules = unwinder.modules().len();
+        for node in &filling.nodes {
+            if let Origin::Made(pid) = node.place.origin {
+                self.maps.note(pid, &self.proc);
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! most programs are built without frame pointers.
 
 use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::time::Duration;
 
 use libbpf_rs::libbpf_sys::{
     PERF_COUNT_SW_CPU_CLOCK, PERF_FLAG_FD_CLOEXEC, PERF_TYPE_SOFTWARE, perf_event_attr,
@@ -21,10 +22,12 @@ use crate::bpf::Refusal;
 const STACK_BYTES: u32 = 16 << 10;
 /// Room of a sample, with its kernel stack.
 const SAMPLE_BYTES: u64 = STACK_BYTES as u64 + 1_500;
-/// Samples are read this often, at most; a starved reader comes later.
-const LATE_MS: u64 = 250;
+/// A ring has room for the samples of this time: its reader may be starved.
+const ROOM_MS: u64 = 300;
 /// Bounds of a CPU's ring, bytes.
-const RING_BYTES: std::ops::RangeInclusive<u64> = (256 << 10)..=(4 << 20);
+const RING_BYTES: std::ops::RangeInclusive<u64> = (256 << 10)..=(8 << 20);
+/// How often rings are read, at most: a sampler's tick.
+const LONGEST_PERIOD: Duration = Duration::from_millis(100);
 
 /// The samples of all CPUs.
 pub struct CpuSamples {
@@ -32,6 +35,7 @@ pub struct CpuSamples {
     /// For records that wrap.
     scratch: Vec<u8>,
     period_ns: i64,
+    reading_period: Duration,
 }
 
 impl CpuSamples {
@@ -41,14 +45,16 @@ impl CpuSamples {
     /// Where the kernel does not let this user look at all processes, or has no room.
     pub fn open(rate: u32, cpus: &[u32]) -> Result<Self, Refusal> {
         let rate = rate.max(1);
-        let wanted = u64::from(rate) * SAMPLE_BYTES * LATE_MS / 1_000;
+        let per_second = u64::from(rate) * SAMPLE_BYTES;
+        let wanted = per_second * ROOM_MS / 1_000;
         let bytes = wanted.clamp(*RING_BYTES.start(), *RING_BYTES.end());
+        let bytes = bytes.next_power_of_two();
         let mut rings = Vec::new();
         for cpu in cpus {
             match open_on(rate, *cpu) {
                 Ok(event) => {
-                    let bytes = bytes.next_power_of_two() as usize;
-                    rings.push(Ring::map(event, bytes).map_err(|errno| refusal("mmap", errno))?);
+                    let ring = Ring::map(event, bytes as usize);
+                    rings.push(ring.map_err(|errno| refusal("mmap", errno))?);
                 }
                 // It went offline since they were listed.
                 Err(Errno::NODEV) => {}
@@ -59,12 +65,20 @@ impl CpuSamples {
             rings,
             scratch: Vec::with_capacity(usize::from(u16::MAX)),
             period_ns: 1_000_000_000 / i64::from(rate),
+            // A third of its room is filled by then.
+            reading_period: Duration::from_millis(bytes * 1_000 / per_second / 3)
+                .clamp(Duration::from_millis(1), LONGEST_PERIOD),
         })
     }
 
     /// The CPU time that a sample stands for, ns.
     pub fn period_ns(&self) -> i64 {
         self.period_ns
+    }
+
+    /// How often `read` is to be called.
+    pub fn reading_period(&self) -> Duration {
+        self.reading_period
     }
 
     /// Memory of the rings, bytes.

@@ -6,11 +6,11 @@ use std::path::Path;
 use recording::Recording;
 
 use super::clock::WallClock;
-use super::{bundle, preview, tables};
+use super::{bundle, preview, stacks, tables};
 use crate::arguments::Names;
 use crate::outputs;
 
-/// Writes all tables to nowhere, both ways, and the bundle's recording into `folder`. Returns what a
+/// Writes all tables to nowhere, both ways, call stacks in every format, and the bundle's recording into `folder`. Returns what a
 /// person is shown of that, or the sentence that says why there is none.
 ///
 /// # Panics
@@ -24,6 +24,7 @@ pub(crate) fn everything(recording: &Recording, folder: &Path) -> Vec<String> {
     for sheet in tables::sheets(timeline, &clock) {
         outputs::write_parquet(sink(), &sheet.schema, sheet.batches).expect("a table is Parquet");
     }
+    stacks::every_format(recording).expect("call stacks are written");
     let names = Names::Programs;
     match bundle::make(&folder.join("redacted.stall"), recording, names) {
         Ok((redacted, manifest)) => vec![

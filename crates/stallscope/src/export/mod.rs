@@ -7,6 +7,7 @@ mod flat;
 mod fuzz_targets;
 mod preview;
 mod redact;
+mod stacks;
 mod tables;
 
 use std::ffi::OsString;
@@ -32,6 +33,10 @@ pub(crate) fn export(arguments: &Export) -> Result<u8> {
         ExportFormat::Csv | ExportFormat::Parquet => {
             tables::export(arguments, &path, &recording)?;
         }
+        ExportFormat::Folded
+        | ExportFormat::Pprof
+        | ExportFormat::Speedscope
+        | ExportFormat::Perfetto => stacks::export(arguments, &path, &recording)?,
     }
     Ok(0)
 }
@@ -40,10 +45,14 @@ pub(crate) fn export(arguments: &Export) -> Result<u8> {
 pub(crate) fn check(arguments: &Export) -> Result<()> {
     let bundle = arguments.format() == ExportFormat::Bundle;
     let recording = arguments.format() == ExportFormat::Recording;
-    if !recording && (arguments.from.is_some() || arguments.to.is_some()) {
+    let stacks = arguments.format().is_of_stacks();
+    if !recording && !stacks && (arguments.from.is_some() || arguments.to.is_some()) {
         bail!(
             "--from and --to cut a recording out: leave --format out, and export what was cut out in the other format"
         );
+    }
+    if stacks && !arguments.table.is_empty() {
+        bail!("this format holds call stacks and no other table: leave --table out");
     }
     if recording && !arguments.table.is_empty() {
         bail!("a recording is cut out with every table: leave --table out");

@@ -54,6 +54,7 @@ mod secrets;
 mod serve;
 mod signal;
 mod silent;
+mod stacks;
 mod statuses;
 mod streams;
 mod targets;
