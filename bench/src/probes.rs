@@ -2,15 +2,18 @@
 //! the same switches that does nothing; beside them one that does no more than read the clock. A load that
 //! switches as often as it can is once the target's and once nobody's.
 
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use kernel::bpf::thread_time::Question;
-use kernel::{Probe, probe_costs, request_costs};
+use kernel::{Probe, block_costs, probe_costs, request_costs};
 use model::Role;
+use rustix::fs::OFlags;
 
 const LOAD: Duration = Duration::from_secs(10);
 /// A saturated pgbench -S on 2 CPUs.
@@ -36,7 +39,59 @@ pub(crate) fn measure() -> Result<()> {
         let probes = request_costs(part, timed, requests);
         say_requests(whose, &probes.map_err(|why| anyhow!("probes: {why}"))?);
     }
+    let probes = block_costs(block_requests).map_err(|why| anyhow!("probes: {why}"))?;
+    say_block(&probes);
     Ok(())
+}
+
+/// A thread that reads a file of 1 MiB past the page cache, 4 KiB at a time, as often as it can.
+fn block_requests() {
+    const BLOCK: usize = 4_096;
+    const BLOCKS: u64 = 256;
+    let end = Instant::now() + LOAD;
+    let Ok(folder) = tempfile::tempdir_in(".") else {
+        return;
+    };
+    let path = folder.path().join("read");
+    let written = File::create(&path).and_then(|mut it| {
+        it.write_all(&vec![7; BLOCK * BLOCKS as usize])?;
+        it.sync_all()
+    });
+    let mut direct = OpenOptions::new();
+    let direct = direct
+        .read(true)
+        .custom_flags(OFlags::DIRECT.bits().cast_signed())
+        .open(&path);
+    let (Ok(()), Ok(file)) = (written, direct) else {
+        return;
+    };
+    let mut room = vec![0; 2 * BLOCK];
+    let first = room.as_ptr().align_offset(BLOCK);
+    let blocks = (0..BLOCKS).cycle();
+    for at in blocks.take_while(|_| Instant::now() < end) {
+        let read = file.read_exact_at(&mut room[first..first + BLOCK], at * BLOCK as u64);
+        if read.is_err() {
+            return;
+        }
+    }
+}
+
+fn say_block(probes: &[Probe]) {
+    let completed = probes.iter().find(|it| it.name == "block_rq_complete");
+    let requests = completed.map_or(0, |it| it.runs).max(1);
+    let ns: u64 = probes.iter().map(|it| it.ns).sum();
+    for probe in probes.iter().filter(|it| it.runs > 0) {
+        println!(
+            "probes: block requests: {}: {:.0} ns each of {} runs",
+            probe.name,
+            each(probes, probe.name),
+            probe.runs
+        );
+    }
+    println!(
+        "probes: block requests: {:.0} ns a request, statistics included",
+        ns as f64 / requests as f64
+    );
 }
 
 /// A server that answers a client's requests over TCP, one after the other, as often as it can; it looks

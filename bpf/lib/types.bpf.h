@@ -29,6 +29,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -43,6 +44,11 @@ enum {
 enum {
 	BPF_F_NO_PREALLOC = 1 << 0,
 	BPF_F_MMAPABLE = 1 << 10,
+};
+
+/* As a part of a map's value. */
+struct bpf_spin_lock {
+	__u32 val;
 };
 
 /* For bpf_task_storage_get and bpf_sk_storage_get. */

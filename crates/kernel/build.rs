@@ -7,7 +7,8 @@ use std::process::Command;
 use libbpf_cargo::SkeletonBuilder;
 
 /// One program each: `bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
+    "block",
     "clock",
     "floor",
     "thread_time",

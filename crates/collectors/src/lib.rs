@@ -3,6 +3,7 @@
 //! A collector reads through `kernel`, and knows nothing of recordings or analysis. `sampler/all.rs` lists all.
 #![warn(missing_docs)]
 
+mod block_io;
 mod budget;
 mod cgroups;
 mod clock_readings;

@@ -117,6 +117,25 @@ pub(super) fn requests(host: &HostFacts<'_>) -> Answer {
     }
 }
 
+/// Whether the programs at block devices load.
+pub(super) fn block(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
+        return Answer::not_probed();
+    };
+    match &probes.block_programs {
+        Ok(taken) => Answer::fine(format!(
+            "Requests of block devices are counted by process, control group and file ({}).",
+            tried(*taken)
+        )),
+        Err(refusal) => Answer::missing(format!(
+            "The programs that count requests of block devices by process, control group and file do not load: \
+             {refusal}. Verdicts of this version can do without: of disks /proc/diskstats tells how many \
+             operations there were and how long they took on average, but not whose, how large, in which \
+             order and how far apart they were."
+        )),
+    }
+}
+
 /// Whether the program that walks over all threads loads.
 pub(super) fn tasks(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {

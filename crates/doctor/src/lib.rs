@@ -65,6 +65,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("bpf_pressure", bpf::pressure),
     ("bpf_thread_time", bpf::thread_time),
     ("bpf_requests", bpf::requests),
+    ("bpf_block", bpf::block),
     ("bpf_tasks", bpf::tasks),
     ("perf", perf::check),
 ];

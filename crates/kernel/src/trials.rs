@@ -8,6 +8,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use rustix::io::Errno;
 
 use crate::bpf::Refusal;
+use crate::bpf::block::Block;
 use crate::bpf::pressure::Pressure;
 use crate::bpf::requests::Requests;
 use crate::bpf::tasks::Tasks;
@@ -38,6 +39,14 @@ pub fn thread_time_programs() -> Result<Taken, Refusal> {
 /// Why they do not load.
 pub fn request_programs() -> Result<Taken, Refusal> {
     Requests::load().map(|it| it.kernel_bytes())
+}
+
+/// Loads the programs that watch block devices.
+///
+/// # Errors
+/// Why they do not load.
+pub fn block_programs() -> Result<Taken, Refusal> {
+    Block::load().map(|it| it.kernel_bytes())
 }
 
 /// Loads the program that walks over all threads.

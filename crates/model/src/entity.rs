@@ -60,11 +60,14 @@ pub enum EntityKind {
     /// A series that an endpoint in Prometheus's format serves: a metric with its labels; its parent is the
     /// process that listens there, where that is known.
     Series,
+    /// Requests of one operation at a block device: all of them, or those of a control group, a process, a file or a
+    /// journal; its parent is that group or process, or the disk.
+    BlockStream,
 }
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 16] = [
+    pub const ALL: [EntityKind; 17] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
@@ -81,6 +84,7 @@ impl EntityKind {
         EntityKind::Waker,
         EntityKind::WaitEvent,
         EntityKind::Series,
+        EntityKind::BlockStream,
     ];
 
     /// The word used in recordings and in JSON.
@@ -102,6 +106,7 @@ impl EntityKind {
             EntityKind::Waker => "waker",
             EntityKind::WaitEvent => "wait_event",
             EntityKind::Series => "series",
+            EntityKind::BlockStream => "block_stream",
         }
     }
 }

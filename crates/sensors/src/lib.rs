@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 mod affinity;
+pub mod block_io;
 mod bytes;
 mod cgroup;
 mod connection;
@@ -114,6 +115,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&request::REQUESTS, TICK, BPF),
         (&request::CALLS, TICK, BPF),
         (&request::PEER_CALLS, TICK, BPF),
+        (&block_io::BLOCK_IO, TICK, BPF),
         (&file_wait::FILE_WAIT, TICK, ", while somebody waits for one"),
         (&stack::CPU_SAMPLE, TICK, ", what 49 samples a second of each CPU found, or as many as `--stacks` says"),
         (&stack::STACK, TICK, ", when a stack is new"),

@@ -103,6 +103,21 @@ impl Cgroups {
         self.by_id.get(&id).copied()
     }
 
+    /// The group with an id of the kernel's in the hierarchy that has the I/O controller. In a v1 hierarchy the
+    /// folders of all groups are looked at.
+    pub(crate) fn of_io(&self, id: u64) -> Option<EntityId> {
+        let Some(mount) = self.hierarchies.v1.get("blkio") else {
+            return self.entity(id);
+        };
+        let is_it = |path: &str| {
+            let folder = mount.folder(path).and_then(|it| std::fs::metadata(it).ok());
+            folder.is_some_and(|it| it.ino() == id)
+        };
+        let mut groups = self.groups.iter();
+        let found = groups.find(|(path, _)| is_it(path));
+        found.map(|(_, group)| group.entity)
+    }
+
     /// Whether there is a v2 group at a path.
     pub(crate) fn is_v2(&self, path: &str) -> bool {
         self.groups

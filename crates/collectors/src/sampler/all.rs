@@ -8,8 +8,8 @@ use crate::opening::Opening;
 use crate::output::Output;
 use crate::scene::Scene;
 use crate::{
-    clock_readings, connections, events, file_waits, filesystems, jvms, machine, pressure, readers,
-    stacks,
+    block_io, clock_readings, connections, events, file_waits, filesystems, jvms, machine,
+    pressure, readers, stacks,
 };
 use kernel::environment::Environment;
 use kernel::error::Error;
@@ -28,6 +28,7 @@ const ALL: &[Open] = &[
     readers::groups,
     readers::processes,
     connections::open,
+    block_io::open,
     file_waits::open,
     filesystems::open,
     jvms::open,

@@ -3,6 +3,7 @@
 //! Nothing depends on them: where one cannot be loaded, its data is read from files or is missing, and
 //! `doctor` says why.
 
+pub mod block;
 mod clock;
 mod conditions;
 pub mod fold;

@@ -10,6 +10,7 @@ use libbpf_rs::skel::{OpenSkel as _, SkelBuilder as _};
 use libbpf_rs::{Link, ProgramMut};
 use model::Role;
 
+use super::block::Block;
 use super::messages::quietly;
 use super::refusal::Refusal;
 use super::requests::{Requests, Side};
@@ -62,6 +63,18 @@ pub fn request_costs(
         measured(floors(&floor).into_iter().chain(requests.probes()), run)
     };
     measured().map_err(|refusal| refusal.to_string())
+}
+
+/// The same for the programs at block devices.
+///
+/// # Errors
+/// Why the programs are not available here.
+pub fn block_costs(run: impl FnOnce()) -> Result<Vec<Probe>, String> {
+    let measured = || {
+        let block = Block::load()?;
+        measured(block.probes().into_iter(), run)
+    };
+    measured().map_err(|refusal: Refusal| refusal.to_string())
 }
 
 fn thread_time_costs(

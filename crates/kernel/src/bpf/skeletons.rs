@@ -9,6 +9,9 @@
     unused_imports
 )]
 
+pub mod block {
+    include!(concat!(env!("OUT_DIR"), "/block.skel.rs"));
+}
 pub mod clock {
     include!(concat!(env!("OUT_DIR"), "/clock.skel.rs"));
 }

@@ -207,6 +207,7 @@ fn roles(records: &[Option<&EntityRecord>], timeline: &Timeline) -> ArrayRef {
             | EntityKind::Connection
             | EntityKind::Pool
             | EntityKind::File
+            | EntityKind::BlockStream
             | EntityKind::Series => record.parent,
             EntityKind::Waker | EntityKind::WaitEvent => {
                 let pool = record.parent.and_then(|pool| timeline.entities.get(pool));

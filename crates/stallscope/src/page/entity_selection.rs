@@ -135,6 +135,9 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             }
             EntityKind::Cgroup => holds(record),
             EntityKind::GroupDisk => parent().is_some_and(holds),
+            EntityKind::BlockStream => {
+                parent().is_some_and(|it| it.entity.kind == EntityKind::Disk || plays(it))
+            }
         }
     };
     let near = entities.iter().filter(|record| is_near(record));

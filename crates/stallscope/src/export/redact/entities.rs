@@ -57,6 +57,7 @@ impl Redactor {
             | EntityKind::Waker
             | EntityKind::Workload => self.program(name),
             EntityKind::WaitEvent => self.names.of(Class::Program, name),
+            EntityKind::BlockStream => self.block_stream(name),
             EntityKind::Cpu | EntityKind::Disk | EntityKind::GroupDisk => self.device(name),
             EntityKind::Interface => self.interface(name),
             EntityKind::Connection => self.names.of(Class::Word, name),
@@ -103,6 +104,7 @@ impl Redactor {
             | EntityKind::Pool
             | EntityKind::Waker
             | EntityKind::File
+            | EntityKind::BlockStream
             | EntityKind::WaitEvent => (self.name(kind, name), self.number_path(path)),
             // A label is what somebody called a request, and may be its URL.
             EntityKind::Workload if is_label(path) => {
@@ -119,11 +121,31 @@ impl Redactor {
         }
     }
 
-    /// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`, `requests:5`: numbers only.
+    /// A file or control group by its path, a disk, a program, or what Stallscope itself calls the rest.
+    fn block_stream(&mut self, name: &str) -> String {
+        static OWN: LazyLock<Regex> = LazyLock::new(|| {
+            text::constant(
+                r"^(?:journal|metadata|kernel threads|pid [0-9]+|inode [0-9]+|control group [0-9]+)$",
+            )
+        });
+        if OWN.is_match(name) {
+            return name.to_owned();
+        }
+        if name.starts_with('/') {
+            return text::path(&mut self.names, Class::Folder, name);
+        }
+        match is_of_kernel(name) {
+            true => name.to_owned(),
+            false => self.program(name),
+        }
+    }
+
+    /// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`, `requests:5`, `254:0/write/7`: numbers
+    /// only.
     fn number_path(&mut self, path: &str) -> String {
         static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
             text::constant(
-                r"^(?:requests:[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/file:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
+                r"^(?:requests:[0-9]+|[0-9]+:[0-9]+/(?:read|write|flush|discard|other)/[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/file:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
             )
         });
         match NUMBERS.is_match(path) {
@@ -135,12 +157,7 @@ impl Redactor {
 
     /// `vda`, `dm-0`, `254:0`, `cpu3`: names that the kernel gives.
     fn device(&mut self, name: &str) -> String {
-        static OF_KERNEL: LazyLock<Regex> = LazyLock::new(|| {
-            text::constant(
-                r"^(?:cpu[0-9]+|[0-9]+:[0-9]+|(?:[sv]d|xvd)[a-z]{1,3}|nvme[0-9]+(?:c[0-9]+)?n[0-9]+|(?:dm-|md|loop|zram|ram|sr|fd|nbd|rbd|mmcblk|pmem|bcache|drbd)[0-9]+)$",
-            )
-        });
-        match OF_KERNEL.is_match(name) {
+        match is_of_kernel(name) {
             true => name.to_owned(),
             false => self.names.of(Class::Device, name),
         }
@@ -182,6 +199,16 @@ impl Redactor {
         };
         (shown, path)
     }
+}
+
+/// Whether the kernel calls a device so.
+fn is_of_kernel(name: &str) -> bool {
+    static OF_KERNEL: LazyLock<Regex> = LazyLock::new(|| {
+        text::constant(
+            r"^(?:cpu[0-9]+|[0-9]+:[0-9]+|(?:[sv]d|xvd)[a-z]{1,3}|nvme[0-9]+(?:c[0-9]+)?n[0-9]+|(?:dm-|md|loop|zram|ram|sr|fd|nbd|rbd|mmcblk|pmem|bcache|drbd)[0-9]+)$",
+        )
+    });
+    OF_KERNEL.is_match(name)
 }
 
 /// Whether this is the path of a label of the workload's, which holds a number only.
