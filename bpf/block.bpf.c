@@ -2,15 +2,16 @@
 /*
  * What do block devices do, for whom?
  *
- * Hooks: block_io_start, block_rq_insert, block_rq_issue, block_rq_merge, block_rq_complete. A request begins at the
- * first of these that sees it: block_io_start runs in the thread that submits it (6.5; before, and where
- * queue/iostats is 0, the insertion or the issue does, mostly in the same thread). A merged request is part of
- * another, whose size and place count when it is issued.
+ * Hooks: block_io_start, block_rq_insert, block_rq_issue, block_rq_merge, block_rq_complete, block_io_done. A request
+ * begins at the first of these that sees it: block_io_start runs in the thread that submits it (6.5; before, the
+ * insertion or the issue does, mostly in the same thread). A merged request is part of another, whose size and place
+ * count when it is issued.
  * Cost: `make bench` (probes) tells.
  * Kernel: 5.12 (operations that give a value back; the arguments of these hooks are as here since 5.11).
  * Memory: 330 KB for the accounts, 1.2 MB for requests under way.
- * Lost: requests under way for which there is no room (`lost`) are in no account; where there is no account for a
- * file, process or control group, the others count the request nevertheless (`unplaced`).
+ * Lost: requests for which there is no room, or whose end was not seen (`lost`), are in no account; until the kernel
+ * uses such a request again it counts as under way. Where there is no account for a file, process or control group the
+ * others count the request nevertheless (`unplaced`).
  * Not seen: what a throttle holds back, until it lets go (the block layer makes a request of it only then); devices
  * without requests (device mapper, md, zram), whose requests appear at the devices below them.
  */
@@ -139,7 +140,7 @@ __noinline int begin_in(__u32 place, __u64 started_ns)
 		account->epoch = epoch;
 		account->most = account->in_flight;
 	}
-	/* Of requests in one plug the kernel reads the clock once: what has been counted is not counted again. */
+	/* CPUs may be here in another order than they read the clock. */
 	if (account->in_flight++ == 0 && account->busy_until < started_ns)
 		account->busy_until = started_ns;
 	if (account->most < account->in_flight)
@@ -319,60 +320,75 @@ static __always_inline void find_accounts(struct request *rq, __u32 flags, struc
 		note_writer(state->place[OF_FILE]);
 }
 
-/* What is known of a request, which begins unless it has already. */
-static __always_inline struct request_state *begin(struct request *rq)
+/* A request begins, at a time of CLOCK_MONOTONIC. */
+static __always_inline struct request_state *begin(struct request *rq, __u64 started_ns)
 {
+	struct request_state state = { .started_ns = started_ns };
 	__u64 address = (__u64)rq;
-	struct request_state *known = bpf_map_lookup_elem(&state_by_request, &address);
-	struct request_state state = { .started_ns = rq->start_time_ns };
-	struct ending ending = {};
 	__u32 flags = rq->cmd_flags;
 
-	/* A merge gives a request the earlier beginning of both. */
-	if (known && state.started_ns <= known->started_ns)
-		return known;
-	/* Another at the same address, whose end was not seen. */
-	if (known)
-		end_everywhere(known, &ending);
 	/* Commands for drivers read and write nothing that is stored. */
-	if ((flags & REQ_OP_MASK) >= REQ_OP_DRV_IN) {
-		if (known)
-			bpf_map_delete_elem(&state_by_request, &address);
+	if ((flags & REQ_OP_MASK) >= REQ_OP_DRV_IN)
 		return NULL;
-	}
-	/* The kernel does not read the clock for requests of which nobody wants statistics. */
-	if (!state.started_ns)
-		state.started_ns = bpf_ktime_get_ns();
 	find_accounts(rq, flags, &state);
 	if (bpf_map_update_elem(&state_by_request, &address, &state, BPF_ANY)) {
 		__sync_fetch_and_add(&lost, 1);
 		return NULL;
 	}
-	begin_in(state.place[0], state.started_ns);
-	begin_in(state.place[1], state.started_ns);
-	begin_in(state.place[2], state.started_ns);
-	begin_in(state.place[3], state.started_ns);
+	begin_in(state.place[0], started_ns);
+	begin_in(state.place[1], started_ns);
+	begin_in(state.place[2], started_ns);
+	begin_in(state.place[3], started_ns);
 	return bpf_map_lookup_elem(&state_by_request, &address);
+}
+
+/* What is known of a request, which begins if nothing is. */
+static __always_inline struct request_state *known(struct request *rq)
+{
+	__u64 address = (__u64)rq;
+	struct request_state *state = bpf_map_lookup_elem(&state_by_request, &address);
+
+	if (state)
+		return state;
+	return begin(rq, rq->start_time_ns ? rq->start_time_ns : bpf_ktime_get_ns());
+}
+
+/* Ends a request that is not completed; returns whether it was known. */
+static __always_inline bool drop(struct request *rq)
+{
+	__u64 address = (__u64)rq;
+	struct request_state *state = bpf_map_lookup_elem(&state_by_request, &address);
+	struct ending ending = {};
+
+	if (!state)
+		return false;
+	end_everywhere(state, &ending);
+	bpf_map_delete_elem(&state_by_request, &address);
+	return true;
 }
 
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_start, struct request *rq)
 {
-	begin(rq);
+	/* One at the same address whose end was not seen. */
+	if (drop(rq))
+		__sync_fetch_and_add(&lost, 1);
+	/* Since 6.12 the request's own start_time_ns is set only behind this hook. */
+	begin(rq, bpf_ktime_get_ns());
 	return 0;
 }
 
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(on_insert, struct request *rq)
 {
-	begin(rq);
+	known(rq);
 	return 0;
 }
 
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_issue, struct request *rq)
 {
-	struct request_state *state = begin(rq);
+	struct request_state *state = known(rq);
 	__u64 sector, end;
 
 	if (!state)
@@ -387,8 +403,6 @@ int BPF_PROG(on_issue, struct request *rq)
 				    follows_in(state->place[2], sector, end) << 2 |
 				    follows_in(state->place[3], sector, end) << 3;
 	}
-	if (rq->start_time_ns && rq->start_time_ns < state->started_ns)
-		state->started_ns = rq->start_time_ns;
 	state->issued_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -397,14 +411,7 @@ int BPF_PROG(on_issue, struct request *rq)
 SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_merge, struct request *rq)
 {
-	__u64 address = (__u64)rq;
-	struct request_state *state = bpf_map_lookup_elem(&state_by_request, &address);
-	struct ending ending = {};
-
-	if (state) {
-		end_everywhere(state, &ending);
-		bpf_map_delete_elem(&state_by_request, &address);
-	}
+	drop(rq);
 	return 0;
 }
 
@@ -413,17 +420,11 @@ static __always_inline __u64 between(__u64 from, __u64 to)
 	return from < to ? to - from : 0;
 }
 
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
+static __always_inline void complete(__u64 address, struct request_state *state, bool is_error)
 {
-	__u64 address = (__u64)rq;
-	struct request_state *state = bpf_map_lookup_elem(&state_by_request, &address);
-	struct ending ending = { .is_completed = true, .is_error = !!(error & 0xff) };
+	struct ending ending = { .is_completed = true, .is_error = is_error };
 	__u64 issued;
 
-	/* A part of it may be done before the rest. */
-	if (!state || bytes < rq->__data_len)
-		return 0;
 	ending.at_ns = bpf_ktime_get_ns();
 	/* A flush is never issued itself: who wants one waits for the device all the time. */
 	issued = state->issued_ns ? state->issued_ns : state->started_ns;
@@ -437,6 +438,32 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 	ending.size_bucket = bucket(ending.bytes, BLOCK_FIRST_SIZE, BLOCK_SIZE_OCTAVES);
 	end_everywhere(state, &ending);
 	bpf_map_delete_elem(&state_by_request, &address);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
+{
+	__u64 address = (__u64)rq;
+	struct request_state *state = bpf_map_lookup_elem(&state_by_request, &address);
+
+	/* A part of it may be done before the rest. */
+	if (!state || bytes < rq->__data_len)
+		return 0;
+	if (!state->bytes)
+		state->bytes = rq->__data_len;
+	complete(address, state, !!(error & 0xff));
+	return 0;
+}
+
+/* The kernel runs no program within itself: the end of a request that interrupts `on_complete` is seen here. */
+SEC("tp_btf/block_io_done")
+int BPF_PROG(on_done, struct request *rq)
+{
+	__u64 address = (__u64)rq;
+	struct request_state *state = bpf_map_lookup_elem(&state_by_request, &address);
+
+	if (state)
+		complete(address, state, false);
 	return 0;
 }
 

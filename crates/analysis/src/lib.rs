@@ -7,6 +7,7 @@
 
 mod account;
 mod behind;
+mod block_io;
 mod bounds;
 mod by_second;
 mod causes;
@@ -78,6 +79,7 @@ mod wake_ups;
 mod wakers;
 mod workload_metrics;
 
+pub use block_io::sizes;
 pub use causes::{Cause, Family, Kind as CauseKind, Upstream, Wait, all as causes};
 pub use machine::conclude;
 pub use number_format::{bound, count, duration, gain, integer, percent, rate, storage};
@@ -142,6 +144,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         threads: steal::of_threads(&scene),
         signals: workload_metrics::report(timeline, bins, meta, window),
         labels: labels::report(timeline, meta, window),
+        disks: Vec::new(),
         by_second: None,
         stacks: None,
         think_time: facts.think.map(Think::report),
@@ -157,9 +160,10 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
     }
 }
 
-/// The same with the run by the second; where the user names no window, with when its cause was named.
+/// The same with the disks and with the run by the second; where the user names no window, with when its cause was named.
 pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
-    let report = by_second::with_seconds(diagnose(timeline, meta, asked), timeline, meta);
+    let report = block_io::with_disks(diagnose(timeline, meta, asked), timeline);
+    let report = by_second::with_seconds(report, timeline, meta);
     match asked {
         None => named::with_time(report, timeline, meta),
         Some(_) => report,

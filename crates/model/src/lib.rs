@@ -10,6 +10,7 @@ mod account;
 mod by_second;
 mod comparison;
 mod counters;
+mod disk_report;
 mod doctor_report;
 mod entity;
 mod formula;
@@ -46,6 +47,7 @@ pub use comparison::{
     IntervalMethod, Taken, VoidedRun,
 };
 pub use counters::Counters;
+pub use disk_report::{DiskReport, IoPart, IoPattern, IoTimes};
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
 pub use formula::{Amount, Formula, Reading, Whose};

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, AccountPart, ThinkTime, ThreadTimes, ThreadsAccount};
+use crate::disk_report::DiskReport;
 use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
 use crate::{
@@ -53,6 +54,9 @@ pub struct Report {
     /// The operations of each label over the window, where the workload tells several apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<LabelReport>,
+    /// What block devices did for whom, those with most time first; empty where their requests were not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<DiskReport>,
     /// The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_second: Option<BySecond>,

@@ -88,6 +88,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
             headroom: None,
         },
         labels: Vec::new(),
+        disks: Vec::new(),
         phases: Vec::new(),
         goals: Vec::new(),
         machine: None,

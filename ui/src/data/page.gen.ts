@@ -27,7 +27,8 @@ export type EntityKind =
   | "pool"
   | "waker"
   | "wait_event"
-  | "series";
+  | "series"
+  | "block_stream";
 /**
  * The role of an entity in what is measured.
  */
@@ -40,6 +41,10 @@ export type PageEventKind = "workload_started" | "workload_ended" | "target_foun
  * Where the numbers of a workload metric come from.
  */
 export type Provenance = "tool_mean" | "tool_count" | "kernel" | "derived" | "none";
+/**
+ * What requests are for.
+ */
+export type IoPart = "log" | "journal" | "metadata" | "data" | "all";
 /**
  * An interval in which something was not seen.
  */
@@ -473,6 +478,10 @@ export interface Report {
   by_second?: BySecond | null;
   cost: Cost;
   /**
+   * What block devices did for whom, those with most time first; empty where their requests were not recorded.
+   */
+  disks?: DiskReport[];
+  /**
    * Facts about the machine.
    */
   environment: {
@@ -712,6 +721,146 @@ export interface CrossCheck {
   worst_ns: number;
 }
 /**
+ * One block device over the window.
+ */
+export interface DiskReport {
+  entity: Entity;
+  /**
+   * Control groups that requests were charged to, with most time first; at most 10.
+   */
+  groups: IoPattern[];
+  /**
+   * All of its requests, by operation.
+   */
+  operations: IoPattern[];
+  /**
+   * The same by what they are for: log, journal, data, metadata; those with most time first. Flushes and discards
+   * are among the operations only.
+   */
+  parts: IoPattern[];
+  /**
+   * Processes that submitted requests, with most time first; at most 10.
+   */
+  processes: IoPattern[];
+  /**
+   * What it did for whom, by part: `log: 16-32 KiB, sequential, one at a time, 0.21 ms; data: ...`.
+   */
+  sentence: string;
+  /**
+   * Single files, journals, metadata, and processes whose file is not known, with most time first; at most 20.
+   */
+  streams: IoPattern[];
+}
+/**
+ * An entity: its kind, the name that a person uses, and the path that identifies it.
+ */
+export interface Entity {
+  kind: EntityKind;
+  /**
+   * What a person calls it: `postgres`, `vda`, `cpu0`.
+   */
+  name: string;
+  /**
+   * Unique within the recording and the kind: `pid:1234@256402`, `/system.slice/x.service`.
+   */
+  path: string;
+}
+/**
+ * Requests of one operation over the window: their number, sizes, order, depth, bursts and times.
+ */
+export interface IoPattern {
+  /**
+   * How many times as often as on average requests come in the interval that the average request comes in, by
+   * intervals of 100 ms: 1 where they come evenly or at random; `None` where they are too few to say.
+   */
+  bursts?: number | null;
+  /**
+   * Bytes read, written or discarded.
+   */
+  bytes: number;
+  /**
+   * Mean requests in progress, queued or at the device, while there is any of the same stream.
+   */
+  depth: number;
+  device: IoTimes;
+  /**
+   * Requests that failed.
+   */
+  errors: number;
+  /**
+   * Share with FUA.
+   */
+  fua: number;
+  /**
+   * Mean requests in progress over the whole window.
+   */
+  in_flight: number;
+  /**
+   * Most requests in progress at once in one stream.
+   */
+  in_flight_most: number;
+  /**
+   * Whose they are: a path where it is known, a process, a control group; the part's word for a part.
+   */
+  name: string;
+  /**
+   * `read`, `write`, `flush`, `discard` or `other`.
+   */
+  operation: string;
+  part: IoPart;
+  /**
+   * Most requests per second in an interval of 100 ms.
+   */
+  peak_per_second: number;
+  /**
+   * Requests per second.
+   */
+  per_second: number;
+  queue: IoTimes;
+  /**
+   * Requests completed.
+   */
+  requests: number;
+  /**
+   * Share of the requests that begin where the request before ended.
+   */
+  sequential: number;
+  /**
+   * Four fifths of the requests have at least this size, bytes, by the buckets of the histogram; `None` without
+   * data.
+   */
+  size_from?: number | null;
+  /**
+   * And at most this size, or less than it where it is larger than `size_from`; `None` beyond the last bound.
+   */
+  size_to?: number | null;
+  /**
+   * Files, processes and journals that they belong to.
+   */
+  streams: number;
+  /**
+   * Share that somebody waits for on stable storage; `None` where it is not counted, or of reads.
+   */
+  synced?: number | null;
+}
+/**
+ * How long requests take, ns; quantiles by a histogram of powers of two.
+ */
+export interface IoTimes {
+  /**
+   * Mean.
+   */
+  mean_ns: number;
+  /**
+   * Median; `None` without requests.
+   */
+  median_ns?: number | null;
+  /**
+   * What 99 % do not exceed; `None` where requests are too few.
+   */
+  p99_ns?: number | null;
+}
+/**
  * A goal, and whether it was met.
  */
 export interface GoalReport {
@@ -823,20 +972,6 @@ export interface Pressure {
    * Share of the window, 0 to 1.
    */
   share: number;
-}
-/**
- * An entity: its kind, the name that a person uses, and the path that identifies it.
- */
-export interface Entity {
-  kind: EntityKind;
-  /**
-   * What a person calls it: `postgres`, `vda`, `cpu0`.
-   */
-  name: string;
-  /**
-   * Unique within the recording and the kind: `pid:1234@256402`, `/system.slice/x.service`.
-   */
-  path: string;
 }
 /**
  * A service, container, virtual machine or process with its descendants, judged as a target of its own.

@@ -208,7 +208,7 @@ impl BlockIo {
             (
                 self.programs.lost(),
                 &mut self.lost_said,
-                "requests under way beyond those that there is room for",
+                "requests for which there was no room, or whose end was not seen",
             ),
         ];
         for (lost, said, what) in all {

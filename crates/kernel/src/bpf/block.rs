@@ -80,7 +80,9 @@ impl Block {
     fn loaded() -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = BlockSkelBuilder::default().open(place)?;
-        open.progs.on_start.set_autoload(has_start());
+        let has_both = has_start_and_done();
+        open.progs.on_start.set_autoload(has_both);
+        open.progs.on_done.set_autoload(has_both);
         let mut programs = open.load()?;
         let accounts = Mapped::new(&programs.maps.account_by_place)?;
         for place in 1..=MOST_ACCOUNTS as u32 {
@@ -141,7 +143,7 @@ impl Block {
         variables.map_or(0, |it| it.unplaced)
     }
 
-    /// Requests so far for which there was no memory.
+    /// Requests so far for which there was no memory, or whose end was not seen.
     pub fn lost(&self) -> u64 {
         let variables = self.programs.maps.bss_data.as_deref();
         variables.map_or(0, |it| it.lost)
@@ -161,6 +163,7 @@ impl Block {
             ("block_rq_issue", &programs.on_issue),
             ("block_rq_merge", &programs.on_merge),
             ("block_rq_complete", &programs.on_complete),
+            ("block_io_done", &programs.on_done),
         ];
         let loaded = all.into_iter().filter(|(_, program)| program.autoload());
         loaded
@@ -175,14 +178,16 @@ fn give_back(programs: &BlockSkel<'_>, place: u32) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether the kernel tells when a request is submitted (6.5).
-fn has_start() -> bool {
+/// Whether the kernel has both hooks at which it accounts for a request (6.5).
+fn has_start_and_done() -> bool {
     let kernel = Btf::from_vmlinux().ok();
-    let name = "btf_trace_block_io_start";
-    let found = kernel
-        .as_ref()
-        .map(|it| it.type_by_name::<Typedef<'_>>(name));
-    found.flatten().is_some()
+    let has = |name| {
+        let found = kernel
+            .as_ref()
+            .map(|it| it.type_by_name::<Typedef<'_>>(name));
+        found.flatten().is_some()
+    };
+    has("btf_trace_block_io_start") && has("btf_trace_block_io_done")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod comparison;
 mod comparison_page;
 mod csv;
 mod dictionary;
+mod disks;
 mod doctor_report;
 mod json;
 mod labels;

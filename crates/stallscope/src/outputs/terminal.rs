@@ -95,6 +95,7 @@ impl View<'_> {
         if most == usize::MAX {
             text.push_str(&super::labels::lines(report, width));
             text.push_str(&super::stacks::lines(report, width));
+            text.push_str(&super::disks::lines(report, width));
         }
         if let Some(account) = &report.verdict.account {
             text.push_str(&self.account_lines(account, most));
