@@ -75,6 +75,11 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
             "who had the CPUs that were waited for, and every wait of every thread: {why}"
         ));
     }
+    if let Some(Some(why)) = facts.meta.cost.programs.get("block") {
+        all.push(format!(
+            "whose requests disks served, of which sizes and in which order: {why}"
+        ));
+    }
     all.extend(random_sampling::left_out(facts.timeline, facts.window));
     // Pressure that is off is a doubt of its own, and said there.
     let gaps = facts.timeline.gaps.iter();

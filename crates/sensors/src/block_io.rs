@@ -136,6 +136,7 @@ pub static BLOCK_IO: LazyLock<Table> = LazyLock::new(|| {
     help: "Requests that block devices completed, by device and operation: all of them, and those of single control groups, processes, files and journals. A request is what the device is given: what the block layer merged is one. Requests of partitions count at the whole disk; devices without requests of their own (device mapper, md, zram) have no rows, those below them have. What a throttle holds back is no request yet.".into(),
     columns: columns().into(),
     covered_by: "".into(),
+        rows: model::RowKind::Readings,
 }
 });
 

@@ -11,6 +11,7 @@
 )]
 
 mod allotment;
+mod block_io;
 mod bundle;
 mod children;
 mod compare;
