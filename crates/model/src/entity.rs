@@ -157,6 +157,7 @@ impl fmt::Display for Entity {
     Ord,
     Hash,
     Debug,
+    Default,
     Serialize,
     Deserialize,
     schemars::JsonSchema,

@@ -5,6 +5,7 @@
 mod experimenting;
 mod export;
 mod mark;
+mod symbolize;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use targets::NamedTarget;
 pub(crate) use experimenting::Experimenting;
 pub(crate) use export::{Export, ExportFormat, Names};
 pub(crate) use mark::Mark;
+pub(crate) use symbolize::Symbolize;
 
 use crate::condition::Condition;
 use crate::difference_condition::DifferenceCondition;
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
+    /// Look up the functions of a recording's call stacks later or elsewhere, where debugging information is.
+    Symbolize(Symbolize),
     /// Make a recording from what other tools measured: sar, atop, vmstat, iostat, pidstat, a monitor's CSV.
     Import(Import),
     /// Mark an instant of a recording: 'deploy began'. Now, while it is recorded, or at a time in it.

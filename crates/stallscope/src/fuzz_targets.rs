@@ -44,7 +44,11 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
                 sentence(&outputs::sentence(&error), typed);
             }
         }
-        Command::Compare(_) | Command::Doctor(_) | Command::Import(_) | Command::Mark(_) => {}
+        Command::Compare(_)
+        | Command::Doctor(_)
+        | Command::Import(_)
+        | Command::Mark(_)
+        | Command::Symbolize(_) => {}
     }
 }
 

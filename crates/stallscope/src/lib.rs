@@ -24,6 +24,7 @@ mod precision;
 mod report;
 mod serve;
 mod stack_rate;
+mod symbolize;
 mod temporary_output;
 
 use std::process::ExitCode;
@@ -51,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Report(report) => (report::report(&report), COULD_NOT_EXPLAIN),
         Command::Compare(compare) => (compare::compare(&compare), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
+        Command::Symbolize(it) => (symbolize::symbolize(&it), COULD_NOT_EXPLAIN),
         Command::Import(import) => (import::import(&import), COULD_NOT_EXPLAIN),
         Command::Mark(mark) => (mark::mark(&mark), COULD_NOT_EXPLAIN),
         Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),

@@ -46,6 +46,14 @@ impl Module {
         }
     }
 
+    /// The build id of a file, in hexadecimal digits.
+    pub(super) fn build_id_of(file: &File) -> Option<String> {
+        let cache = ReadCache::new(file);
+        let file = object::File::parse(&cache).ok()?;
+        let id = file.build_id().ok().flatten()?;
+        (id.len() <= MOST_ID_BYTES).then(|| hexadecimal(id))
+    }
+
     /// Reads an ELF image in memory: the kernel's `[vdso]`.
     pub(super) fn of_image(image: &[u8]) -> Self {
         Self::of(image).unwrap_or_default()

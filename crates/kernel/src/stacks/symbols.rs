@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
 
+use super::module::Module;
 use super::short_names::shortened;
 
 /// A perf map is read up to here.
@@ -28,6 +29,11 @@ pub fn of_file(file: &File, addresses: &[u64], debug: Option<&[PathBuf]>) -> Vec
     // The path may lead elsewhere by now.
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     of_path(Path::new(&path), addresses, debug)
+}
+
+/// The build id of an ELF file, in hexadecimal digits, if it has one.
+pub fn build_id_of(file: &File) -> Option<String> {
+    Module::build_id_of(file)
 }
 
 /// The same of a file by its path.

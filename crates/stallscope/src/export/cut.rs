@@ -30,30 +30,45 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     let window = window(arguments, timeline, origin)?;
     let folder = destination(arguments, path, "-cut.stall");
     let meta = part_of(meta, timeline, window)?;
+    let bytes = save(&folder, timeline, &meta)?;
+    outputs::say(&format!(
+        "Saved {}: {:.1} s to {:.1} s of the run, {}. The answer for it: stallscope explain {}",
+        folder.display(),
+        window.start.seconds_since(origin),
+        window.end.seconds_since(origin),
+        bytes,
+        folder.display()
+    ));
+    Ok(())
+}
+
+/// Writes a whole recording again, which has other words than the one it was read from; returns its size.
+pub(crate) fn save_again(folder: &Path, timeline: &Timeline, meta: &Meta) -> Result<String> {
+    let meta = Meta {
+        format_version: model::FORMAT_VERSION,
+        ..meta.clone()
+    };
+    save(folder, timeline, &meta)
+}
+
+/// Writes the part of a recording that `meta` describes; returns its size.
+fn save(folder: &Path, timeline: &Timeline, meta: &Meta) -> Result<String> {
     let unfinished = Meta {
         complete: false,
         ..meta.clone()
     };
-    let make = || Writer::create(&folder, &unfinished);
+    let make = || Writer::create(folder, &unfinished);
     let entry = |writer: &Writer| Entry::Folder(writer.folder().clone());
     let (temporary_output, writer) = TemporaryOutput::make(make, entry)?;
     let held = writer.folder().clone();
-    let written = write(writer, timeline, &meta);
+    let written = write(writer, timeline, meta);
     if written.is_err() {
         // It was made here and holds half of something. What cannot be removed is no second error.
         let _ = held.remove_all();
     }
     drop(temporary_output);
     let bytes = written.with_context(|| format!("cannot write {}", folder.display()))?;
-    outputs::say(&format!(
-        "Saved {}: {:.1} s to {:.1} s of the run, {}. The answer for it: stallscope explain {}",
-        folder.display(),
-        window.start.seconds_since(origin),
-        window.end.seconds_since(origin),
-        size(bytes),
-        folder.display()
-    ));
-    Ok(())
+    Ok(size(bytes))
 }
 
 /// The part that is meant: to the recording's ends, where an option is left out.

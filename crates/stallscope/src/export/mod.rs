@@ -20,6 +20,7 @@ use recording::{Blocked, FolderHandle};
 use crate::arguments::{Export, ExportFormat};
 use crate::{open_recording, temporary_output};
 
+pub(crate) use cut::save_again;
 pub(crate) use fuzz_targets::everything;
 
 pub(crate) fn export(arguments: &Export) -> Result<u8> {
