@@ -5,8 +5,13 @@
 #ifndef STALLSCOPE_BLOCK_H
 #define STALLSCOPE_BLOCK_H
 
-/* Accounts; user space takes those back that have been idle for long. Place 0 is nobody's. */
-#define BLOCK_MOST_ACCOUNTS 512
+/* Accounts of files, of which there may be any number, and of all others; user space takes those back that are idle
+ * when they become few. Place 0 is nobody's, and those of files come first. */
+#define BLOCK_MOST_FILES 1536
+#define BLOCK_MOST_OTHERS 512
+#define BLOCK_MOST_ACCOUNTS (BLOCK_MOST_FILES + BLOCK_MOST_OTHERS)
+/* All ones, and no less than the last place: the verifier wants to see that an index is inside. */
+#define BLOCK_PLACE_MASK 4095
 #define BLOCK_MOST_IN_FLIGHT 8192
 /* Threads whose last direct write may still be made durable by a flush. */
 #define BLOCK_MOST_WRITERS 1024

@@ -18,7 +18,7 @@ use crate::schedule::ticks_of;
 use crate::table_buffer::RowDeduplicator;
 use crate::tick::Tick;
 use kernel::bpf::Refusal;
-use kernel::bpf::block::{Account, Block, MOST_ACCOUNTS, Scope, scope_of};
+use kernel::bpf::block::{Account, Block, MOST_ACCOUNTS, MOST_FILES, Scope, scope_of};
 
 use owner::{Disks, Owner};
 use paths::Paths;
@@ -26,11 +26,14 @@ use paths::Paths;
 /// Period of reading, in ticks.
 const PERIOD_TICKS: u64 = ticks_of(TICK);
 /// Accounts that may change in each period; where more do, all are read less often.
-const MOST_CHANGING: usize = 64;
-/// Where fewer accounts are left, idle ones are taken back.
-const FEW_LEFT: usize = MOST_ACCOUNTS / 8;
-/// An account in which nothing has changed for so long is idle, ns.
+const MOST_CHANGING: usize = 256;
+/// Where fewer than this part of the accounts is free, idle ones are taken back: those in which nothing has changed for
+/// so long, ns. A build reads a thousand files a second, each of them once.
+const FEW_LEFT: usize = 4;
 const IDLE_NS: i64 = 10_000_000_000;
+/// The same where they are fewer still.
+const NEXT_TO_NONE_LEFT: usize = 16;
+const JUST_IDLE_NS: i64 = 500_000_000;
 
 /// Opens it if its programs are available.
 pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
@@ -46,6 +49,8 @@ struct Stream {
     last: RowDeduplicator,
     /// When something was last counted.
     changed: Timestamp,
+    /// Whether it is read again although nothing was counted: its gauges may have changed.
+    is_active: bool,
     /// Whether it is not known yet what people call it.
     is_nameless: bool,
     /// Whether its account was taken from it at the last reading.
@@ -88,23 +93,23 @@ impl BlockIo {
     }
 
     fn read(&mut self, now: Timestamp, scene: &Scene, out: &mut Output) {
-        let (mut changing, mut used) = (0, 0);
+        let mut changing = 0;
         for place in 1..=MOST_ACCOUNTS {
-            let Some(account) = self.programs.account(place) else {
+            let is_active = self.streams[place].as_ref().is_some_and(|it| it.is_active);
+            if !is_active && !self.programs.has_changed(place) {
+                continue;
+            }
+            let account = self.programs.account(place);
+            let Some((account, scope)) = account.and_then(|it| Some((it, scope_of(&it)?))) else {
                 continue;
             };
-            let Some(scope) = scope_of(&account) else {
-                continue;
-            };
-            used += 1;
             changing += usize::from(self.take(place, scope, &account, now, scene, out));
         }
         self.programs.next_reading();
         self.before = now;
         self.stretch = changing.div_ceil(MOST_CHANGING).max(1) as u64;
-        if MOST_ACCOUNTS - used < FEW_LEFT {
-            self.forget_idle(now);
-        }
+        self.forget_idle(1, MOST_FILES, now);
+        self.forget_idle(MOST_FILES + 1, MOST_ACCOUNTS, now);
         self.report_lost(out);
     }
 
@@ -123,34 +128,35 @@ impl BlockIo {
             let Some(owner) = self.disks.owner(account, scope, scene, now, out) else {
                 return false;
             };
-            self.streams[place] = Some(self.begin(place, scope, account, owner, &row, out));
+            self.streams[place] = Some(self.begin(place, account, owner, &row, now, out));
         }
         let Some(stream) = &mut self.streams[place] else {
             return false;
         };
         let requests = stream.last.values()[REQUESTS];
         stream.last.take(now, &row, &mut out.tables[self.table]);
-        let changed = requests != row[REQUESTS];
-        if changed {
+        stream.is_active = requests != row[REQUESTS] || account.in_flight > 0 || stream.is_leaving;
+        if requests != row[REQUESTS] {
             stream.changed = now;
         }
+        let is_active = stream.is_active;
         if stream.is_leaving && account.in_flight == 0 {
             self.end(place, now, out);
         }
-        changed
+        is_active
     }
 
     fn begin(
         &mut self,
         place: usize,
-        scope: Scope,
         account: &Account,
         owner: Owner,
         row: &[i64; WIDTH],
+        now: Timestamp,
         out: &mut Output,
     ) -> Stream {
-        let entity = out.registry.add(owner.entity, owner.parent, self.before);
-        if let Scope::File { .. } = scope {
+        let entity = out.registry.add(owner.entity, owner.parent, now);
+        if let Scope::File { .. } = owner.scope {
             self.paths.look_for(account, entity);
         }
         let mut last = RowDeduplicator::new(entity, WIDTH);
@@ -160,21 +166,30 @@ impl BlockIo {
         }
         Stream {
             entity,
-            scope,
+            scope: owner.scope,
             last,
-            changed: self.before,
+            changed: now,
+            is_active: true,
             is_nameless: owner.is_nameless,
             is_leaving: false,
         }
     }
 
     /// Takes accounts from those in which nothing happens; who comes back gets a new one.
-    fn forget_idle(&mut self, now: Timestamp) {
-        for (place, stream) in self.streams.iter_mut().enumerate() {
+    fn forget_idle(&mut self, first: usize, last: usize, now: Timestamp) {
+        let places = last - first + 1;
+        let own = &mut self.streams[first..=last];
+        let free = own.iter().filter(|it| it.is_none()).count();
+        let idle_ns = match free {
+            _ if free < places / NEXT_TO_NONE_LEFT => JUST_IDLE_NS,
+            _ if free < places / FEW_LEFT => IDLE_NS,
+            _ => return,
+        };
+        for (place, stream) in (first..).zip(own) {
             let Some(stream) = stream else {
                 continue;
             };
-            let is_idle = now.ns_since(stream.changed) >= IDLE_NS;
+            let is_idle = now.ns_since(stream.changed) >= idle_ns;
             let stays = stream.is_leaving || stream.scope == Scope::Device;
             if is_idle
                 && !stays
@@ -182,6 +197,7 @@ impl BlockIo {
             {
                 stream.is_leaving =
                     account.in_flight == 0 && self.programs.forget(&account).is_ok();
+                stream.is_active |= stream.is_leaving;
             }
         }
     }

@@ -18,6 +18,7 @@ const MOST_PATH: usize = 4_096;
 
 /// One for whom a device works, to be added.
 pub(super) struct Owner {
+    pub(super) scope: Scope,
     pub(super) entity: Entity,
     pub(super) parent: Option<EntityId>,
     /// Whether its process or group was not known yet.
@@ -72,6 +73,7 @@ impl Disks {
         let operation = word(account.key.operation);
         let path = format!("{major}:{minor}/{operation}/{}", self.streams);
         Some(Owner {
+            scope,
             entity: Entity::new(EntityKind::BlockStream, name, path),
             parent: Some(parent),
             is_nameless,

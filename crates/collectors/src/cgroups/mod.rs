@@ -23,6 +23,8 @@ struct Group {
     entity: EntityId,
     /// The kernel's id of the v2 group: the inode of its folder.
     id: Option<u64>,
+    /// The same in the v1 hierarchy that has the I/O controller, where there is one.
+    io_id: Option<u64>,
     probes: Vec<Probe>,
     tracked: bool,
     /// Sensors of a tracked group that have stopped working.
@@ -68,6 +70,8 @@ pub(crate) struct Cgroups {
     groups: BTreeMap<String, Group>,
     /// The v2 groups by the kernel's id.
     by_id: HashMap<u64, EntityId>,
+    /// The groups of the v1 hierarchy that has the I/O controller, by the kernel's id.
+    by_io_id: HashMap<u64, EntityId>,
     generation: u64,
     /// Reused buffer for paths.
     path: String,
@@ -88,6 +92,7 @@ impl Cgroups {
             sensors,
             groups: BTreeMap::new(),
             by_id: HashMap::new(),
+            by_io_id: HashMap::new(),
             generation: 0,
             path: String::with_capacity(256),
             beyond_reported: 0,
@@ -103,19 +108,12 @@ impl Cgroups {
         self.by_id.get(&id).copied()
     }
 
-    /// The group with an id of the kernel's in the hierarchy that has the I/O controller. In a v1 hierarchy the
-    /// folders of all groups are looked at.
+    /// The group with an id of the kernel's in the hierarchy that has the I/O controller.
     pub(crate) fn of_io(&self, id: u64) -> Option<EntityId> {
-        let Some(mount) = self.hierarchies.v1.get("blkio") else {
-            return self.entity(id);
-        };
-        let is_it = |path: &str| {
-            let folder = mount.folder(path).and_then(|it| std::fs::metadata(it).ok());
-            folder.is_some_and(|it| it.ino() == id)
-        };
-        let mut groups = self.groups.iter();
-        let found = groups.find(|(path, _)| is_it(path));
-        found.map(|(_, group)| group.entity)
+        match self.hierarchies.v1.contains_key("blkio") {
+            true => self.by_io_id.get(&id).copied(),
+            false => self.entity(id),
+        }
     }
 
     /// Whether there is a v2 group at a path.
@@ -170,7 +168,7 @@ impl Cgroups {
             self.ensure(&path, now, out);
         }
         let (generation, hierarchies) = (self.generation, &self.hierarchies);
-        let by_id = &mut self.by_id;
+        let (by_id, by_io_id) = (&mut self.by_id, &mut self.by_io_id);
         self.groups.retain(|path, group| {
             // The walk leaves out groups that are nested too deeply; one may be known because a process is in
             // it.
@@ -180,6 +178,7 @@ impl Cgroups {
                 group.finish(out);
                 out.registry.vanish_with_parts(group.entity, now);
                 group.id.and_then(|id| by_id.remove(&id));
+                group.io_id.and_then(|id| by_io_id.remove(&id));
             }
             alive
         });
@@ -204,11 +203,15 @@ impl Cgroups {
             .unwrap_or("/");
         let group = Entity::new(EntityKind::Cgroup, name, path);
         let entity = out.registry.add(group, None, now);
-        let folder = self.hierarchies.v2.as_ref().and_then(|it| it.folder(path));
-        let id = folder
-            .and_then(|it| std::fs::metadata(it).ok())
-            .map(|it| it.ino());
+        let id_in = |mount: Option<&Mount>| {
+            let folder = mount.and_then(|it| it.folder(path));
+            let folder = folder.and_then(|it| std::fs::metadata(it).ok());
+            folder.map(|it| it.ino())
+        };
+        let id = id_in(self.hierarchies.v2.as_ref());
+        let io_id = id_in(self.hierarchies.v1.get("blkio"));
         self.by_id.extend(id.map(|id| (id, entity)));
+        self.by_io_id.extend(io_id.map(|id| (id, entity)));
         let mut probes = Vec::new();
         for recorded in &self.sensors {
             let sources = recorded.sensor.sources;
@@ -220,6 +223,7 @@ impl Cgroups {
             Group {
                 entity,
                 id,
+                io_id,
                 probes,
                 tracked: false,
                 lost: Vec::new(),
@@ -264,7 +268,8 @@ impl Cgroups {
         // At nine ticks of ten no untracked group is due: then they are not even iterated over.
         let mut all = self.sensors.iter();
         let any_background = all.any(|it| tick.reads(it.sensor, false));
-        let (hierarchies, by_id) = (&self.hierarchies, &mut self.by_id);
+        let hierarchies = &self.hierarchies;
+        let (by_id, by_io_id) = (&mut self.by_id, &mut self.by_io_id);
         self.groups.retain(|path, group| {
             let tracked = group.tracked;
             if group.probes.is_empty() || (!tracked && !any_background) {
@@ -295,6 +300,7 @@ impl Cgroups {
                 group.report_lost(path, now, &mut out.gaps);
                 out.registry.vanish_with_parts(group.entity, now);
                 group.id.and_then(|id| by_id.remove(&id));
+                group.io_id.and_then(|id| by_io_id.remove(&id));
             }
             alive
         });

@@ -17,8 +17,12 @@ use super::refusal::Refusal;
 use super::skeletons::block::types::block_account;
 use super::skeletons::block::{BlockSkel, BlockSkelBuilder};
 
-/// Accounts at a time (BLOCK_MOST_ACCOUNTS), in places from 1 on.
-pub const MOST_ACCOUNTS: usize = 512;
+/// Accounts of files at a time (BLOCK_MOST_FILES), in places from 1 on.
+pub const MOST_FILES: usize = 1_536;
+/// Accounts of all others (BLOCK_MOST_OTHERS), behind those.
+pub const MOST_OTHERS: usize = 512;
+/// All accounts.
+pub const MOST_ACCOUNTS: usize = MOST_FILES + MOST_OTHERS;
 
 /// What was counted of one of those for whom a device works.
 pub type Account = block_account;
@@ -85,9 +89,6 @@ impl Block {
         open.progs.on_done.set_autoload(has_both);
         let mut programs = open.load()?;
         let accounts = Mapped::new(&programs.maps.account_by_place)?;
-        for place in 1..=MOST_ACCOUNTS as u32 {
-            give_back(&programs, place)?;
-        }
         Ok(Self {
             accounts,
             _hooks: Hooks::attach(programs.object_mut(), &[])?,
@@ -107,6 +108,13 @@ impl Block {
             true => account.most,
             false => account.in_flight,
         }
+    }
+
+    /// Whether anything was counted in an account since the last `next_reading`.
+    pub fn has_changed(&self, place: usize) -> bool {
+        let epoch = self.programs.maps.data_data.as_deref().map(|it| it.epoch);
+        let changed = self.programs.maps.bss_data.as_deref();
+        changed.and_then(|it| it.changed_in.get(place).copied()) == epoch
     }
 
     /// All accounts have been read.
@@ -173,8 +181,12 @@ impl Block {
 }
 
 fn give_back(programs: &BlockSkel<'_>, place: u32) -> Result<(), Refusal> {
-    let free = &programs.maps.free_places;
-    free.update(&[], &place.to_ne_bytes(), MapFlags::ANY)?;
+    let (key, value) = (&[], place.to_ne_bytes());
+    let maps = &programs.maps;
+    match place as usize <= MOST_FILES {
+        true => maps.free_file_places.update(key, &value, MapFlags::ANY)?,
+        false => maps.free_other_places.update(key, &value, MapFlags::ANY)?,
+    }
     Ok(())
 }
 
