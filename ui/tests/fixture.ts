@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { harmlessJson } from "../src/data/harmless";
-import type { Page } from "../src/data/page.gen";
+import type { Page, StackReport } from "../src/data/page.gen";
 import { Recording } from "../src/data/recording";
 
 const FOLDER = new URL("../fixtures/", import.meta.url);
@@ -59,6 +59,8 @@ export interface Said {
   readonly generator: SaidThreads | null;
   readonly requests: SaidRequests | null;
   readonly calls: SaidRequests | null;
+  /** Of recordings with call stacks. */
+  readonly stacks?: StackReport;
   readonly cpus: {
     readonly user_ns: number;
     readonly system_ns: number;

@@ -130,6 +130,13 @@ pub enum PageForm {
     },
     /// The rows as they were recorded: the workload's own intervals.
     Rows,
+    /// Call stacks as one tree of named frames, under the processes that were met in them.
+    Stacks,
+    /// Samples, each of a bin and a stack: those that are alike added up.
+    Samples {
+        /// One of so many samples is in the page, drawn at random, and stands for all of them.
+        one_of: u32,
+    },
 }
 
 /// One column, as the recording describes it.

@@ -31,6 +31,11 @@ const USUAL_LINES = 3;
 
 const START = "#explore?";
 
+/** The tables whose columns have charts: call stacks have a section of their own. */
+export function chartTables(tables: readonly PageTable[]): PageTable[] {
+  return tables.filter(({ form }) => form.kind === "bins" || form.kind === "rows");
+}
+
 /** The address of charts: `#explore?chart=cpu.user_ns@3,4`. */
 export function fragmentOf(choices: readonly Choice[]): string {
   const text = ({ table, column, entities }: Choice) => {
@@ -59,7 +64,8 @@ function choiceOf(part: string, recording: Recording): Choice | undefined {
   const found = /^chart=([^@]+)(?:@([\d,]*))?$/.exec(part);
   const [table = "", column = ""] = decoded(found?.[1] ?? "").split(".");
   const about = recording.table(table);
-  if (!about?.columns.some((other) => other.name === column)) return undefined;
+  if (about === undefined || chartTables([about]).length === 0) return undefined;
+  if (!about.columns.some((other) => other.name === column)) return undefined;
   const places = (found?.[2] ?? "").split(",").filter((text) => text !== "");
   const entities = [...new Set(places.map(Number))]
     .filter((place) => recording.entity(place)?.kind === about.entity)

@@ -38,6 +38,8 @@ async function days() {
   const tables: Tables = {
     bins: () => undefined,
     rows: () => table,
+    stacks: () => undefined,
+    samples: () => undefined,
     series: () => undefined,
   };
   return { recording, tables, all: intervals(table) };

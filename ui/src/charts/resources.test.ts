@@ -161,6 +161,8 @@ async function opened() {
 const NOTHING: Tables = {
   bins: () => undefined,
   rows: () => undefined,
+  stacks: () => undefined,
+  samples: () => undefined,
   series: () => undefined,
 };
 

@@ -19,6 +19,22 @@ export class Integers {
     return this.at >= this.bytes.length;
   }
 
+  /** The next integer as the number of what follows: each takes a byte at least. */
+  count(): number {
+    const count = this.next();
+    if (count < 0 || count > this.bytes.length - this.at)
+      throw new RangeError("the block ends before what it counts");
+    return count;
+  }
+
+  /** The next text. */
+  text(): string {
+    const end = this.count() + this.at;
+    const text = new TextDecoder().decode(this.bytes.subarray(this.at, end));
+    this.at = end;
+    return text;
+  }
+
   /** The next integer; throws where the block was cut off. */
   next(): number {
     const { bytes } = this;

@@ -361,7 +361,8 @@ export type ColumnKind = "counter" | "gauge";
 /**
  * The unit of a column's integer values.
  */
-export type Unit = "nanoseconds" | "bytes" | "count" | "hundredths" | "millionths" | "milli_per_second" | "code";
+export type Unit =
+  "nanoseconds" | "bytes" | "count" | "hundredths" | "millionths" | "milli_per_second" | "code" | "string" | "stack";
 /**
  * The layout of a table's numbers in its block.
  */
@@ -375,6 +376,16 @@ export type PageForm =
     }
   | {
       kind: "rows";
+    }
+  | {
+      kind: "stacks";
+    }
+  | {
+      kind: "samples";
+      /**
+       * One of so many samples is in the page, drawn at random, and stands for all of them.
+       */
+      one_of: number;
     };
 
 /**
@@ -527,6 +538,10 @@ export interface Report {
    * The workload's own view.
    */
   signals: Signal[];
+  /**
+   * What ran on the CPUs, in which functions; `None` where it was not asked for, or not recorded.
+   */
+  stacks?: StackReport | null;
   /**
    * The entity that was measured.
    */
@@ -1538,6 +1553,49 @@ export interface PhaseVerdict {
    * Share of the response time (or of busy time), 0 to 1.
    */
   share?: number | null;
+}
+/**
+ * What ran on the CPUs, in which functions.
+ */
+export interface StackReport {
+  /**
+   * The CPU time that they stand for, ns.
+   */
+  cpu_ns: number;
+  /**
+   * The paths that took most CPU time, most first.
+   */
+  paths: HotPath[];
+  /**
+   * Samples in the window, those of the recorder left out.
+   */
+  samples: number;
+  /**
+   * Share of the CPU time whose innermost frame has no name: only its file and an address.
+   */
+  unnamed: number;
+  /**
+   * Share of the stacks in user space that lead to the outermost function; `None` without any.
+   */
+  whole?: number | null;
+}
+/**
+ * Samples with the same functions, from the outermost to the innermost.
+ */
+export interface HotPath {
+  /**
+   * The functions, the innermost first; `FILE+0xADDRESS` for one without a name.
+   */
+  frames: string[];
+  /**
+   * What the process is called.
+   */
+  process: string;
+  role: Role;
+  /**
+   * Share of the CPU time of all samples.
+   */
+  share: number;
 }
 /**
  * What the clients of a load let pass between a reply and their next request, as their script says.

@@ -49,7 +49,8 @@ describe.each(FIXTURES)("the kept page %s", (name) => {
     const names = recording.page.tables.map((table) => table.name);
     const tables = await recording.load(names);
     for (const each of names) {
-      expect(tables.bins(each) ?? tables.rows(each), each).toBeDefined();
+      const stacks = tables.stacks(each) ?? tables.samples(each);
+      expect(tables.bins(each) ?? tables.rows(each) ?? stacks, each).toBeDefined();
     }
     const edges = [...recording.edges];
     expect(edges).toEqual([...edges].sort((a, b) => a - b));

@@ -3,6 +3,7 @@
 import { unpacked } from "./bytes";
 import type { Entity, Page, PageEntity, PageTable, Timestamp, Window } from "./page.gen";
 import { binAt, edgeOf, type Series } from "./series";
+import { decodeSamples, decodeStacks, type SampleTable, type StackTable } from "./stacks";
 import { type BinTable, decodeBins, decodeEdges, decodeRows, type RowTable } from "./tables";
 import type { Nanoseconds, Span } from "./units";
 
@@ -15,9 +16,15 @@ export interface Tables {
   bins(name: string): BinTable | undefined;
   /** A table in rows; `undefined` where it was not recorded. */
   rows(name: string): RowTable | undefined;
+  /** The tree of call stacks; `undefined` where none was recorded. */
+  stacks(name: string): StackTable | undefined;
+  /** Samples of stacks; `undefined` where none were recorded. */
+  samples(name: string): SampleTable | undefined;
   /** One series; `undefined` where table, column or entity has none. */
   series(table: string, entity: number, column: string): Series | undefined;
 }
+
+type Decoded = BinTable | RowTable | StackTable | SampleTable;
 
 /** A table's block cannot be read: the file was cut off, or changed on its way. */
 export class Damaged extends Error {
@@ -36,7 +43,7 @@ export interface Readable {
 }
 
 export class Recording {
-  private readonly loading = new Map<string, Promise<BinTable | RowTable>>();
+  private readonly loading = new Map<string, Promise<Decoded>>();
 
   private constructor(
     readonly page: Page,
@@ -119,7 +126,7 @@ export class Recording {
         }),
       ),
     );
-    const byName = new Map<string, BinTable | RowTable>();
+    const byName = new Map<string, Decoded>();
     const damaged: Damaged[] = [];
     for (const [index, name] of here.entries()) {
       const table = decoded[index];
@@ -129,7 +136,7 @@ export class Recording {
     return { tables: tablesOf(byName), damaged };
   }
 
-  private decoded(name: string): Promise<BinTable | RowTable> {
+  private decoded(name: string): Promise<Decoded> {
     let loading = this.loading.get(name);
     if (loading === undefined) {
       loading = this.decode(name);
@@ -138,21 +145,28 @@ export class Recording {
     return loading;
   }
 
-  private async decode(name: string): Promise<BinTable | RowTable> {
+  private async decode(name: string): Promise<Decoded> {
     const about = this.table(name);
     if (about === undefined) throw new RangeError(`the recording has no table ${name}`);
     try {
       const block = await unpacked(this.text(about.block));
-      return about.form.kind === "rows"
-        ? decodeRows(about, block)
-        : decodeBins(about, this.edges, block);
+      switch (about.form.kind) {
+        case "rows":
+          return decodeRows(about, block);
+        case "stacks":
+          return decodeStacks(about, block);
+        case "samples":
+          return decodeSamples(about, block);
+        default:
+          return decodeBins(about, this.edges, block);
+      }
     } catch (error) {
       throw new Damaged(name, error instanceof Error ? error.message : String(error));
     }
   }
 }
 
-function tablesOf(byName: ReadonlyMap<string, BinTable | RowTable>): Tables {
+function tablesOf(byName: ReadonlyMap<string, Decoded>): Tables {
   const bins = (name: string) => {
     const table = byName.get(name);
     return table !== undefined && "edges" in table ? table : undefined;
@@ -162,6 +176,14 @@ function tablesOf(byName: ReadonlyMap<string, BinTable | RowTable>): Tables {
     rows: (name) => {
       const table = byName.get(name);
       return table !== undefined && "times" in table ? table : undefined;
+    },
+    stacks: (name) => {
+      const table = byName.get(name);
+      return table !== undefined && "callers" in table ? table : undefined;
+    },
+    samples: (name) => {
+      const table = byName.get(name);
+      return table !== undefined && "oneOf" in table ? table : undefined;
     },
     series: (name, entity, column) => {
       const table = bins(name);

@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { type Entry, looked } from "../charts/dictionary";
-import { fragmentOf } from "../charts/explore";
+import { chartTables, fragmentOf } from "../charts/explore";
+import type { PageTable } from "../data/page.gen";
 import type { Section } from "./section";
 import { usePage } from "./state";
 
@@ -39,6 +40,12 @@ function Dictionary() {
   );
 }
 
+/** Where a column is drawn. */
+function linkOf(table: PageTable, column: string): string {
+  const charts = chartTables([table]).length > 0;
+  return charts ? fragmentOf([{ table: table.name, column, entities: [] }]) : "#flames";
+}
+
 function Table({ entry: { table, columns }, open }: { entry: Entry; open: boolean }) {
   return (
     <details open={open}>
@@ -62,7 +69,7 @@ function Table({ entry: { table, columns }, open }: { entry: Entry; open: boolea
             {columns.map((column) => (
               <tr key={column.name}>
                 <th scope="row">
-                  <a href={fragmentOf([{ table: table.name, column: column.name, entities: [] }])}>
+                  <a href={linkOf(table, column.name)}>
                     <code>{column.name}</code>
                   </a>
                 </th>

@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import {
   type Choice,
+  chartTables,
   choicesOf,
   csvOf,
   type Explored,
@@ -127,7 +128,7 @@ function Picker({ choice, change }: { choice: Choice; change: (choice: Choice) =
             if (next && column) change({ table: next.name, column: column.name, entities: [] });
           }}
         >
-          {tables.map(({ name }) => (
+          {chartTables(tables).map(({ name }) => (
             <option key={name} value={name}>
               {name}
             </option>

@@ -4,6 +4,7 @@ import type { Recording } from "../data/recording";
 import { DICTIONARY } from "./Dictionary";
 import { EVIDENCE } from "./Evidence";
 import { EXPLORE } from "./Explore";
+import { FLAMES } from "./Flames";
 import { MACHINE } from "./Machine";
 import { MEASURED } from "./Measured";
 import { RESOURCES } from "./Resources";
@@ -16,6 +17,7 @@ const SECTIONS: readonly Section[] = [
   MACHINE,
   TIMELINE,
   WHO,
+  FLAMES,
   RESOURCES,
   EVIDENCE,
   EXPLORE,

@@ -11,6 +11,8 @@ const SEEN = [
   { name: FIRST, colorScheme: "dark", width: 360 },
   { name: GAPS, colorScheme: "light", width: 1280 },
   { name: "requests", colorScheme: "dark", width: 1280 },
+  { name: "stacks", colorScheme: "light", width: 1280 },
+  { name: "stacks", colorScheme: "dark", width: 360 },
   { name: "machine", colorScheme: "light", width: 1280 },
   { name: "machine", colorScheme: "dark", width: 360 },
 ] as const;

@@ -27,6 +27,12 @@ impl Numbers {
         self.push(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
+    /// The number of a text's bytes, then the bytes.
+    pub(super) fn text(&mut self, text: &str) {
+        self.count(text.len());
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
     /// As a gzip stream, without a time or a name, so that the same numbers give the same bytes.
     pub(super) fn packed(&self) -> Result<Vec<u8>> {
         let mut packed = GzBuilder::new()

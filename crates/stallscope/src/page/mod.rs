@@ -5,6 +5,7 @@
 
 mod bins;
 mod block;
+mod call_stacks;
 mod edges;
 mod entities;
 mod entity_selection;
@@ -20,8 +21,9 @@ mod tables;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use model::{EntityId, PAGE_SCHEMA, Page, PageForm, Report, Timeline, Timestamp};
+use model::{EntityId, PAGE_SCHEMA, Page, PageForm, Report, RowKind, Timeline, Timestamp};
 use recording::Recording;
+use sensors::stack::CPU_SAMPLE;
 
 pub(crate) use file::{Place, name, save};
 pub(crate) use html::{data, policy, write};
@@ -123,7 +125,13 @@ fn draw_in(
         anyhow::Ok(())
     };
     for data in tables::in_order(timeline) {
-        if tables::is_rows(&data.table) {
+        if data.table.rows != RowKind::Readings {
+            // What stacks are made of stands with their samples.
+            if data.table.name == CPU_SAMPLE.name {
+                let written = call_stacks::write(timeline, edges, part, &mut places);
+                written.into_iter().try_for_each(&mut keep)?;
+            }
+        } else if tables::is_rows(&data.table) {
             let numbers = rows::write(data, report.origin, part, &mut places);
             let table = tables::described(&data.table, PageForm::Rows, 0);
             keep(Written { table, numbers })?;

@@ -14,6 +14,19 @@ pub(super) struct Found {
     pub(super) edges: Vec<i64>,
     pub(super) bins: BTreeMap<String, Vec<Bins>>,
     pub(super) rows: BTreeMap<String, Vec<Row>>,
+    /// The frames of each node of the tree of stacks, from the process to the innermost.
+    pub(super) stacks: Vec<Vec<String>>,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// Samples that are alike.
+#[derive(Debug)]
+pub(super) struct Sample {
+    pub(super) bin: usize,
+    pub(super) stack: usize,
+    pub(super) end: i64,
+    pub(super) samples: i64,
+    pub(super) cpu_ns: i64,
 }
 
 /// One series.
@@ -68,12 +81,18 @@ pub(super) fn found(text: &str) -> Found {
     }
     assert_eq!(edges.len() as i64, count);
     let (mut bins, mut rows) = (BTreeMap::new(), BTreeMap::new());
+    let (mut stacks, mut samples) = (Vec::new(), Vec::new());
     for table in &page.tables {
-        let numbers = block(table.block);
-        if table.form == PageForm::Rows {
-            rows.insert(table.name.clone(), of_rows(table, &numbers));
-        } else {
-            bins.insert(table.name.clone(), of_bins(table, edges[0], &numbers));
+        let name = table.name.clone();
+        match table.form {
+            PageForm::Rows => drop(rows.insert(name, of_rows(table, &block(table.block)))),
+            PageForm::Bins { .. } => {
+                bins.insert(name, of_bins(table, edges[0], &block(table.block)));
+            }
+            PageForm::Stacks => {
+                stacks = of_stacks(&unpacked(&elements[&format!("block-{}", table.block)]));
+            }
+            PageForm::Samples { .. } => samples = of_samples(&block(table.block)),
         }
     }
     assert_eq!(elements.len(), page.tables.len() + 2);
@@ -82,26 +101,94 @@ pub(super) fn found(text: &str) -> Found {
         edges,
         bins,
         rows,
+        stacks,
+        samples,
     }
 }
 
-fn numbers(base64: &str) -> Vec<i64> {
+fn unpacked(base64: &str) -> Vec<u8> {
     let packed = BASE64_STANDARD.decode(base64).expect("base64");
     let mut bytes = Vec::new();
     let mut stream = GzDecoder::new(packed.as_slice());
     stream.read_to_end(&mut bytes).expect("a gzip stream");
+    bytes
+}
+
+fn numbers(base64: &str) -> Vec<i64> {
+    let bytes = unpacked(base64);
+    let mut rest = &bytes[..];
     let mut numbers = Vec::new();
+    while !rest.is_empty() {
+        numbers.push(number(&mut rest));
+    }
+    numbers
+}
+
+/// The number that bytes begin with, which is taken from them.
+fn number(bytes: &mut &[u8]) -> i64 {
     let (mut zigzag, mut shift) = (0u64, 0);
-    for byte in bytes {
+    loop {
+        let (byte, rest) = bytes.split_first().expect("the number is whole");
+        *bytes = rest;
         zigzag |= u64::from(byte & 0x7f) << shift;
         shift += 7;
-        if byte < 0x80 {
-            numbers.push((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64));
-            (zigzag, shift) = (0, 0);
+        if *byte < 0x80 {
+            return (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
         }
     }
-    assert_eq!(shift, 0, "the block ends with a number");
-    numbers
+}
+
+fn text(bytes: &mut &[u8]) -> String {
+    let length = number(bytes) as usize;
+    let (text, rest) = bytes.split_at(length);
+    *bytes = rest;
+    String::from_utf8(text.to_owned()).expect("UTF-8")
+}
+
+fn of_stacks(mut bytes: &[u8]) -> Vec<Vec<String>> {
+    let rest = &mut bytes;
+    let modules: Vec<String> = (0..number(rest)).map(|_| text(rest)).collect();
+    let frames: Vec<String> = (0..number(rest))
+        .map(|_| {
+            let (kind, of) = (number(rest), number(rest));
+            assert!(kind == 0 || modules.get(of as usize).is_some());
+            text(rest)
+        })
+        .collect();
+    let mut nodes: Vec<Vec<String>> = Vec::new();
+    for node in 0..number(rest) as usize {
+        let (above, frame) = (number(rest) as usize, number(rest) as usize);
+        let mut path = match above {
+            0 => Vec::new(),
+            above => nodes[node - above].clone(),
+        };
+        path.push(frames[frame].clone());
+        nodes.push(path);
+    }
+    assert!(rest.is_empty());
+    nodes
+}
+
+fn of_samples(numbers: &[i64]) -> Vec<Sample> {
+    let rows = numbers[0] as usize;
+    assert_eq!(numbers.len(), 1 + 5 * rows);
+    let column = |place: usize| {
+        let differences = &numbers[1 + place * rows..1 + (place + 1) * rows];
+        let sums = differences.iter().scan(0i64, |before, difference| {
+            *before = before.wrapping_add(*difference);
+            Some(*before)
+        });
+        sums.collect::<Vec<i64>>()
+    };
+    let [bins, stacks, ends, samples, cpu_ns] = [0, 1, 2, 3, 4].map(column);
+    let row = |row: usize| Sample {
+        bin: bins[row] as usize,
+        stack: stacks[row] as usize,
+        end: ends[row],
+        samples: samples[row],
+        cpu_ns: cpu_ns[row],
+    };
+    (0..rows).map(row).collect()
 }
 
 fn of_bins(table: &PageTable, first_edge: i64, numbers: &[i64]) -> Vec<Bins> {

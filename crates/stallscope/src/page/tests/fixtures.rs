@@ -8,7 +8,7 @@ use model::{EntityKind, Report, Role, Timeline, Window};
 use recording::Recording;
 use serde_json::{Value, json};
 
-use super::made::{HOSTILE, kept, of_machine, with_gaps, with_names, with_requests};
+use super::made::{HOSTILE, kept, of_machine, of_stacks, with_gaps, with_names, with_requests};
 use super::{data_of, draw, text_of};
 
 /// More would make the repository large for little.
@@ -91,7 +91,7 @@ fn said(recording: &Recording, window: Window) -> Value {
             "throttled_ns": of(model::LedgerClass::Throttled),
         }))
     };
-    json!({
+    let mut said = json!({
         "from_ns": report.window.start.ns_since(report.origin),
         "to_ns": report.window.end.ns_since(report.origin),
         "throughput": signal("throughput"),
@@ -104,7 +104,11 @@ fn said(recording: &Recording, window: Window) -> Value {
         "cpus": cpus(timeline, report.window),
         "requests": requests(timeline, "requests", Role::Target, report.window),
         "calls": requests(timeline, "calls", Role::Generator, report.window),
-    })
+    });
+    if let Some(stacks) = analysis::stacks::report(timeline, report.window) {
+        said["stacks"] = json!(stacks);
+    }
+    said
 }
 
 /// What the engine counts of a part's requests; nothing where none were counted.
@@ -159,6 +163,13 @@ fn a_page_of_hostile_names() {
     keep("hostile", &with_names(&HOSTILE));
 }
 
+#[test]
+fn a_page_of_call_stacks() {
+    let mut recording = of_stacks();
+    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    keep_without(&mut recording, "stacks", &report);
+}
+
 /// Tables that no part of the page needs which other pages do not show.
 const ELSEWHERE: [&str; 17] = [
     "cgroup_io",
@@ -186,8 +197,16 @@ fn a_page_of_a_machine_whose_servers_were_asked() {
     let Recording { timeline, meta, .. } = &mut recording;
     let report = analysis::conclude(timeline, meta, None, 2);
     for table in ELSEWHERE {
-        assert!(timeline.remove(table), "{table} was recorded");
+        assert!(timeline.table(table).is_some(), "{table} was recorded");
     }
-    let drawn = draw(&recording, &report, "machine.stall").expect("it is drawn");
-    keep_page("machine", &recording, &report, &text_of(&drawn));
+    keep_without(&mut recording, "machine", &report);
+}
+
+/// Keeps a page of it without tables that other pages show.
+fn keep_without(recording: &mut Recording, name: &str, report: &Report) {
+    for table in ELSEWHERE {
+        recording.timeline.remove(table);
+    }
+    let drawn = draw(recording, report, &format!("{name}.stall")).expect("it is drawn");
+    keep_page(name, recording, report, &text_of(&drawn));
 }

@@ -28,7 +28,17 @@ pub(super) fn kept(name: &str) -> Recording {
 /// A real recording of a whole machine (`record` without a target) on which PgBouncer before PostgreSQL, MariaDB, Redis
 /// and a Java program had load, asked with an option each, and an endpoint in Prometheus's format; with `--names none`.
 pub(super) fn of_machine() -> Recording {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/machine.stallbundle");
+    bundle("machine")
+}
+
+/// A real recording of `pgbench -S -c 10 -j 2 -P 1 -T 12` against PostgreSQL, with call stacks; with `--names none`.
+pub(super) fn of_stacks() -> Recording {
+    bundle("stacks")
+}
+
+fn bundle(name: &str) -> Recording {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let file = folder.join(format!("{name}.stallbundle"));
     let unpacked = recording::bundle::unpack(&file).expect("a bundle");
     let mut recording = Reader::open(unpacked.folder()).expect("a recording");
     analysis::prepare(&mut recording.timeline);

@@ -1,5 +1,6 @@
 //! Pages as they are found again: their numbers, and that nothing in them leaves its place.
 
+mod call_stacks;
 mod decode;
 mod deep;
 mod events;

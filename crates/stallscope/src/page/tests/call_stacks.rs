@@ -1,0 +1,121 @@
+//! The call stacks of pages against what the engine says of them.
+
+use std::collections::BTreeMap;
+
+use model::{EntityKind, PageForm, Role, Window};
+use recording::Recording;
+use sensors::stack::CPU_SAMPLE;
+
+use super::decode::{Found, Sample, found};
+use super::made::{kept, of_stacks};
+use super::{data_of, sums::span};
+use crate::page::{call_stacks, entities::Places};
+
+/// The samples of a window that begins and ends on edges.
+fn inside(found: &Found, window: Window) -> impl Iterator<Item = &Sample> {
+    let (from, to) = span(found, window);
+    let is_inside =
+        move |it: &&Sample| found.edges[it.bin] >= from && found.edges[it.bin + 1] <= to;
+    found.samples.iter().filter(is_inside)
+}
+
+#[test]
+fn samples_of_windows_are_those_that_the_engine_counts() {
+    let recording = of_stacks();
+    let Recording { timeline, meta, .. } = &recording;
+    let (judged, text) = data_of(&recording);
+    let found = found(&text);
+    let intervals = analysis::intervals(timeline, meta);
+    let windows = [
+        judged.window,
+        Window::new(intervals[1].start, intervals[4].end),
+        Window::new(intervals[6].start, intervals[6].end),
+    ];
+    for window in windows {
+        let said = analysis::stacks::report(timeline, window).expect("something ran");
+        let counted: i64 = inside(&found, window).map(|it| it.samples).sum();
+        assert_eq!(counted as u64, said.samples);
+        assert!(said.samples > 20);
+        let time = |it: &Sample| it.samples * it.cpu_ns;
+        assert_eq!(inside(&found, window).map(time).sum::<i64>(), said.cpu_ns);
+        let ending = |ends: fn(i64) -> bool| -> i64 {
+            let of = inside(&found, window).filter(|it| ends(it.end));
+            of.map(|it| it.samples).sum()
+        };
+        let whole = ending(|end| end == 0) as f64 / ending(|end| end >= 0) as f64;
+        assert_eq!(Some(whole), said.whole);
+        let mut by_path: BTreeMap<&[String], i64> = BTreeMap::new();
+        for sample in inside(&found, window) {
+            *by_path.entry(&found.stacks[sample.stack]).or_default() += time(sample);
+        }
+        for path in &said.paths {
+            let mut frames = vec![path.process.clone()];
+            frames.extend(path.frames.iter().rev().cloned());
+            let share = by_path[&frames[..]] as f64 / said.cpu_ns as f64;
+            assert!((share - path.share).abs() < 1e-12, "{frames:?}");
+        }
+    }
+}
+
+#[test]
+fn siblings_stand_by_name_and_each_stack_once() {
+    let (_, text) = data_of(&of_stacks());
+    let stacks = found(&text).stacks;
+    assert!(stacks.len() > 100);
+    assert!(stacks.is_sorted(), "from the outermost frame on");
+    assert!(stacks.iter().any(|path| path.len() > 10));
+}
+
+#[test]
+fn a_page_that_must_be_small_has_some_of_the_samples_and_says_so() {
+    let recording = of_stacks();
+    let timeline = &recording.timeline;
+    let edges = [timeline.window.start, timeline.window.end];
+    let nobody = Default::default();
+    let one_of = |part| {
+        let mut places = Places::new(timeline, &nobody);
+        let written = call_stacks::write(timeline, &edges, part, &mut places);
+        written.last().map(|it| it.table.form)
+    };
+    assert_eq!(one_of(1.0), Some(PageForm::Samples { one_of: 1 }));
+    let Some(PageForm::Samples { one_of: few }) = one_of(1e-4) else {
+        panic!("samples are left");
+    };
+    assert!((2..1_000).contains(&few), "{few}");
+    assert!(few.is_power_of_two());
+}
+
+#[test]
+fn samples_without_a_stack_stand_at_their_process() {
+    let mut recording = kept("single-thread");
+    let timeline = &mut recording.timeline;
+    let start = timeline.window.start;
+    let of_role = |role: Role| {
+        let mut all = timeline.entities.of_kind(EntityKind::Process);
+        all.find(|it| it.role == role).map(|it| it.id)
+    };
+    let [target, recorder] = [of_role(Role::Target), of_role(Role::Recorder)];
+    let target = target.expect("it was found");
+    let name = timeline
+        .entities
+        .get(target)
+        .map(|it| it.entity.name.clone());
+    let data = timeline.table_mut(&CPU_SAMPLE);
+    for step in 0..3 {
+        data.push(
+            start + step * 1_000_000,
+            target,
+            &[model::MISSING, 5, model::MISSING],
+        );
+        if let Some(recorder) = recorder {
+            data.push(start + step * 1_000_000, recorder, &[model::MISSING, 5, 0]);
+        }
+    }
+    let (_, text) = data_of(&recording);
+    let found = found(&text);
+    assert_eq!(found.stacks, [[name.expect("it has one")]]);
+    let [all] = &found.samples[..] else {
+        panic!("they are alike: {:?}", found.samples);
+    };
+    assert_eq!((all.samples, all.cpu_ns, all.end, all.bin), (3, 5, -1, 0));
+}
