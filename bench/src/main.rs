@@ -14,6 +14,7 @@ mod replay;
 mod sampling;
 mod sensitivity;
 mod size;
+mod stacks;
 mod tasks;
 mod workload;
 
@@ -51,6 +52,8 @@ enum Figure {
     Memory,
     /// ns per event of the programs in the kernel, net of a program that does nothing.
     Probes,
+    /// ns per frame of unwinding, of samples of what runs beside it: start a load first.
+    Stacks,
     /// What each further program that is attached to the scheduler's switches costs.
     Attachments,
     /// How many answers turn when a threshold is 30 % lower or higher; costs nothing but time (minutes).
@@ -94,6 +97,7 @@ impl Figure {
             Figure::Own => own::measure(),
             Figure::Memory => memory::measure(),
             Figure::Probes => probes::measure(),
+            Figure::Stacks => stacks::measure(),
             Figure::Attachments => attachments::measure(),
             Figure::Sensitivity { recordings } => sensitivity::measure(recordings),
             Figure::Workload => workload::measure(),
