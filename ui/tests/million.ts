@@ -1,6 +1,8 @@
 // A page of a million samples, made of a kept one: nothing so large is kept.
 
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { Page } from "../src/data/page.gen";
+import { decodeEdges } from "../src/data/tables";
 import { integers } from "./drawn";
 import { random } from "./random";
 
@@ -10,20 +12,22 @@ const FUNCTIONS = 20_000;
 const DEEPEST = 60;
 
 /** The data part of a page in which these stand in the place of its stacks and samples: a tree as of a large program,
-    and a row for every single sample. */
+    and a row for every single sample, all of them in the judged window. */
 export function million(data: string): string {
   const next = random(1);
   const page = /id="page">([^<]*)</.exec(data)?.[1] ?? "";
-  const tables = (JSON.parse(page) as { tables: { name: string; block: number }[] }).tables;
+  const { tables, report } = JSON.parse(page) as Page;
   const block = (name: string) => tables.find((table) => table.name === name)?.block;
-  const edges = data.match(/id="block-0">([^<]*)</)?.[1] ?? "";
-  if (edges === "") throw new Error("the page has no edges");
+  const times = data.match(/id="block-0">([^<]*)</)?.[1] ?? "";
+  const edges = decodeEdges(gunzipSync(Buffer.from(times, "base64")));
+  const bin = (at: number) => edges.findIndex((edge) => edge >= at - report.origin);
+  const bins = { from: bin(report.window.start), to: bin(report.window.end) };
   const replaced = (text: string, name: string, made: Uint8Array) =>
     text.replace(
       new RegExp(`id="block-${block(name)}">[^<]*<`),
       () => `id="block-${block(name)}">${gzipSync(made).toString("base64")}<`,
     );
-  return replaced(replaced(data, "stack", tree(next)), "cpu_sample", samples(next));
+  return replaced(replaced(data, "stack", tree(next)), "cpu_sample", samples(next, bins));
 }
 
 function text(of: string): Uint8Array {
@@ -55,11 +59,9 @@ function tree(next: () => number): Uint8Array {
   ]);
 }
 
-function samples(next: () => number): Uint8Array {
-  // The kept page has more bins than that.
-  const BINS = 100;
+function samples(next: () => number, bins: { from: number; to: number }): Uint8Array {
   const rows = Array.from({ length: SAMPLES }, (_, at) => ({
-    bin: Math.floor((at * BINS) / SAMPLES),
+    bin: bins.from + Math.floor((at * (bins.to - bins.from)) / SAMPLES),
     node: Math.floor(next() ** 1.5 * NODES),
   }));
   rows.sort((a, b) => a.bin - b.bin || a.node - b.node);

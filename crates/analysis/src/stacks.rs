@@ -122,7 +122,9 @@ impl<'a> Stacks<'a> {
             });
         }
         // A parent's number is smaller, so this ends.
-        while let Some(text) = function.filter(|text| text.kind == StringKind::Function) {
+        while let Some(text) = function.filter(|text| text.kind == StringKind::Function)
+            && frames.len() < MOST_FRAMES
+        {
             frames.push(Frame {
                 function: Some(&text.text),
                 module,

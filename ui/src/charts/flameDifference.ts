@@ -13,8 +13,8 @@ import { byFrame, selfByFrame, weigh } from "./flame";
 
 /** A block is at least as long. */
 const BLOCK = SECOND;
-/** Blocks of a window, about. */
-const MOST_BLOCKS = 300;
+/** Blocks of a window, about: more tell little more, and each is weighed. */
+const MOST_BLOCKS = 100;
 /** With fewer blocks of each window than this, shuffling gives too few different answers. */
 export const LEAST_BLOCKS = 4;
 /** Frames of at least this part of the time of either window are tested. */

@@ -3,10 +3,15 @@
 import { duration, integer, percent } from "../data/format";
 import type { Recording } from "../data/recording";
 import type { SampleTable, StackTable } from "../data/stacks";
+import { intersection, type Span } from "../data/units";
 import { typed } from "./commands";
 import { ALL, byFrame, selfByFrame, type Weights } from "./flame";
 import { type Difference, isBeyondNoise, LEAST_BLOCKS } from "./flameDifference";
-import { absent } from "./gaps";
+import { absent, unseen } from "./gaps";
+import { windowWords } from "./run";
+
+/** Gaps that are told one by one. */
+const MOST_GAPS = 3;
 
 /** Why a recording has no call stacks, and the command that gets them. */
 export function withoutStacks(recording: Recording): { why: string; command: string } {
@@ -41,6 +46,14 @@ export function summary({ samples, ns, whole, unnamed }: Weights, { oneOf }: Sam
       ? ` The page holds one of ${integer(oneOf)} samples, drawn at random, and weighs it as ${integer(oneOf)}; the recording has all.`
       : "";
   return `${parts.join("; ")}.${thinned}`;
+}
+
+/** When nothing was sampled in a window although something may have run; empty where that was never. */
+export function notSampled(recording: Recording, window: Span): string {
+  const gaps = unseen(recording, "cpu_sample").filter((gap) => intersection(gap.span, window));
+  const told = gaps.slice(0, MOST_GAPS).map(({ span, why }) => `${windowWords(span)}: ${why}`);
+  const more = gaps.length > MOST_GAPS ? `; and ${integer(gaps.length - MOST_GAPS)} more` : "";
+  return told.length > 0 ? `Not all was sampled (${told.join("; ")}${more}).` : "";
 }
 
 /** What a box is: its name, and beside it its file. */
@@ -90,7 +103,12 @@ function judgedWords(of: Difference, by: number, tested: boolean): string {
 }
 
 /** How a difference is to be read. */
-export function testWords({ per, noise }: Difference): string {
+export function testWords(of: Difference): string {
+  const why = "Per second, because the workload did not report throughput all along. ";
+  return (of.per === "second" ? why : "") + noiseWords(of);
+}
+
+function noiseWords({ per, noise }: Difference): string {
   if (noise === undefined)
     return `Too short to tell a difference from noise: each window needs ${LEAST_BLOCKS} s. All boxes are grey.`;
   return `Differences under ${duration(noise)} per ${per} may be chance, and are grey: of 499 shuffles of the windows' seconds, 5 % have a larger one in some function. Functions under 1 % of the time are not tested.`;

@@ -138,7 +138,7 @@ export function FlameGraph({ stacks, weights, difference, matches, root, zoom }:
 
 /** What colours mean. */
 function Key({ difference }: { readonly difference: Difference | undefined }) {
-  const all = difference ? ["more", "less", "noise"] : ["process", "user", "kernel", "nameless"];
+  const all = difference ? ["more", "less", "noise"] : ["user", "kernel", "nameless"];
   return (
     <span class="flame-key">
       {all.map((which) => (
@@ -154,7 +154,6 @@ const WORDS: Readonly<Record<string, string>> = {
   more: "more",
   less: "less",
   noise: "may be chance",
-  process: "process",
   user: "user space",
   kernel: "kernel",
   nameless: "without a name",

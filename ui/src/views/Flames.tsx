@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { ALL, found, matcher, weigh, without } from "../charts/flame";
 import { type Difference, difference } from "../charts/flameDifference";
-import { summary, testWords, withoutStacks } from "../charts/flameWords";
+import { notSampled, summary, testWords, withoutStacks } from "../charts/flameWords";
 import { spanWords } from "../charts/run";
 import { percent, tied } from "../data/format";
 import { intervals } from "../data/signal";
@@ -65,7 +65,9 @@ function Stacks({ stacks, samples }: StacksProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: a key for all that is in it
     <div class="card flames" onKeyDown={focusSearch}>
       <p class="muted">
-        {tied(`From ${spanWords(window, recording.page.step_ns)}: ${summary(weights, samples)}`)}
+        {tied(
+          `From ${spanWords(window, recording.page.step_ns)}: ${summary(weights, samples)} ${notSampled(recording, window)}`,
+        )}
       </p>
       <div class="flame-tools on-screen">
         <label for={SEARCH}>

@@ -128,12 +128,6 @@ test("a million samples are drawn and searched", async ({ page }) => {
   test.setTimeout(120_000);
   const address = written("million", million(dataOf("stacks")));
   await goto(page, address);
-  // Of the whole recording.
-  const over = page.getByRole("slider").first();
-  await over.focus();
-  await page.keyboard.press("Home");
-  await page.keyboard.press("Shift+End");
-  await page.keyboard.press("Enter");
   await expect(flames(page)).toContainText(`${integer(SAMPLES)} samples`);
   await page.fill("#flame-search", "function_1");
   await expect(flames(page).locator("output")).toContainText("% of the CPU time");

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use model::{EntityKind, PageForm, Role, Window};
+use analysis::stats::Xorshift;
+use model::{EntityKind, MISSING, PageForm, Role, Window};
 use recording::Recording;
 use sensors::stack::CPU_SAMPLE;
 
 use super::decode::{Found, Sample, found};
 use super::made::{kept, of_stacks};
 use super::{data_of, sums::span};
-use crate::page::{call_stacks, entities::Places};
+use crate::page::{MOST_BYTES, call_stacks, draw, entities::Places};
 
 /// The samples of a window that begins and ends on edges.
 fn inside(found: &Found, window: Window) -> impl Iterator<Item = &Sample> {
@@ -86,6 +87,33 @@ fn a_page_that_must_be_small_has_some_of_the_samples_and_says_so() {
 }
 
 #[test]
+fn an_hour_of_two_full_cpus_is_whole_in_a_page() {
+    const SAMPLES: i64 = 2 * 49 * 3_600;
+    let mut recording = of_stacks();
+    let timeline = &mut recording.timeline;
+    let taken: Vec<_> = analysis::stacks::cpu_samples(timeline, timeline.window).collect();
+    timeline.window.end = timeline.window.start + 3_600_000_000_000;
+    let start = timeline.window.start;
+    let mut random = Xorshift::new(1);
+    let data = timeline.table_mut(&CPU_SAMPLE);
+    for sample in 0..SAMPLES {
+        let like = taken[random.below(taken.len())];
+        let row = [like.stack, Some(like.cpu_ns), like.end];
+        let at = start + sample * 10_204_081;
+        data.push(at, like.entity, &row.map(|it| it.unwrap_or(MISSING)));
+    }
+    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let drawn = draw(&recording, &report, "hour.stall").expect("it is drawn");
+    let mut tables = drawn.page.tables.iter();
+    let samples = tables.find(|it| it.name == CPU_SAMPLE.name);
+    let samples = samples.expect("there are samples");
+    assert_eq!(samples.form, PageForm::Samples { one_of: 1 });
+    let bytes = drawn.blocks[samples.block as usize].len();
+    assert!(bytes < 1_000_000, "{bytes}");
+    assert!(drawn.size().expect("it is JSON") < MOST_BYTES);
+}
+
+#[test]
 fn samples_without_a_stack_stand_at_their_process() {
     let mut recording = kept("single-thread");
     let timeline = &mut recording.timeline;
@@ -102,13 +130,9 @@ fn samples_without_a_stack_stand_at_their_process() {
         .map(|it| it.entity.name.clone());
     let data = timeline.table_mut(&CPU_SAMPLE);
     for step in 0..3 {
-        data.push(
-            start + step * 1_000_000,
-            target,
-            &[model::MISSING, 5, model::MISSING],
-        );
+        data.push(start + step * 1_000_000, target, &[MISSING, 5, MISSING]);
         if let Some(recorder) = recorder {
-            data.push(start + step * 1_000_000, recorder, &[model::MISSING, 5, 0]);
+            data.push(start + step * 1_000_000, recorder, &[MISSING, 5, 0]);
         }
     }
     let (_, text) = data_of(&recording);
