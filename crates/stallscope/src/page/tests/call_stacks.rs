@@ -9,8 +9,8 @@ use sensors::stack::CPU_SAMPLE;
 
 use super::decode::{Found, Sample, found};
 use super::made::{kept, of_stacks};
-use super::{data_of, sums::span};
-use crate::page::{MOST_BYTES, call_stacks, draw, entities::Places};
+use super::{data_of, sums::span, text_of};
+use crate::page::{MOST_BYTES, draw, draw_in, edges};
 
 /// The samples of a window that begins and ends on edges.
 fn inside(found: &Found, window: Window) -> impl Iterator<Item = &Sample> {
@@ -68,22 +68,39 @@ fn siblings_stand_by_name_and_each_stack_once() {
 }
 
 #[test]
-fn a_page_that_must_be_small_has_some_of_the_samples_and_says_so() {
+fn a_page_that_must_be_small_has_a_fair_part_of_the_samples_and_says_so() {
     let recording = of_stacks();
-    let timeline = &recording.timeline;
-    let edges = [timeline.window.start, timeline.window.end];
-    let nobody = Default::default();
-    let one_of = |part| {
-        let mut places = Places::new(timeline, &nobody);
-        let written = call_stacks::write(timeline, &edges, part, &mut places);
-        written.last().map(|it| it.table.form)
+    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let intervals = analysis::intervals(&recording.timeline, &recording.meta);
+    let edges = edges::edges(recording.timeline.window, report.origin, &intervals);
+    // CPU time by process, and which part of the samples the page has.
+    let drawn_in = |part| {
+        let drawn = draw_in(&recording, &report, "x", &edges, part).expect("it is drawn");
+        let found = found(&text_of(&drawn));
+        let mut tables = found.page.tables.iter();
+        let form = tables
+            .find(|it| it.name == CPU_SAMPLE.name)
+            .map(|it| it.form);
+        let Some(PageForm::Samples { one_of }) = form else {
+            panic!("there are samples: {form:?}");
+        };
+        let mut by_process: BTreeMap<String, f64> = BTreeMap::new();
+        for sample in &found.samples {
+            let process = found.stacks[sample.stack][0].clone();
+            *by_process.entry(process).or_default() += (sample.samples * sample.cpu_ns) as f64;
+        }
+        (found.samples.len(), one_of, by_process)
     };
-    assert_eq!(one_of(1.0), Some(PageForm::Samples { one_of: 1 }));
-    let Some(PageForm::Samples { one_of: few }) = one_of(1e-4) else {
-        panic!("samples are left");
-    };
-    assert!((2..1_000).contains(&few), "{few}");
-    assert!(few.is_power_of_two());
+    let (all, every, whole) = drawn_in(1.0);
+    assert_eq!(every, 1);
+    let (some, one_of, part) = drawn_in(1e-3);
+    assert!(one_of.is_power_of_two() && one_of > 1, "{one_of}");
+    assert!(some <= 400 && some > 100 && some < all, "{some} of {all}");
+    // Of some hundred samples the part of a process is known to within a few percent.
+    for process in ["postgres", "pgbench"] {
+        let off = part[process] / whole[process] - 1.0;
+        assert!(off.abs() < 0.3, "{process}: {off}");
+    }
 }
 
 #[test]
