@@ -11,8 +11,8 @@
  * Memory: 1.4 MB for the accounts, 1.2 MB for requests under way.
  * Lost: requests for which there is no room, or whose end was not seen (`lost`), are in no account; until the kernel
  * uses such a request again it counts as under way. Where there is no account for a file, process or control group the
- * others count the request nevertheless (`unplaced`). The kernel runs no program for interrupts that come while bpf(2)
- * works on a map, so that ends are missed.
+ * others count the request nevertheless (`unplaced`). A few ends are missed, probably where the interrupt comes while
+ * the same CPU works on a map.
  * Not seen: what a throttle holds back, until it lets go (the block layer makes a request of it only then); devices
  * without requests (device mapper, md, zram), whose requests appear at the devices below them.
  */

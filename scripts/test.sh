@@ -15,6 +15,8 @@ scripts/need.sh "the tests of stealmeter in C" liburing-dev ||
     echo "No liburing: stealmeter is not tested with what is missing" >&2
 scripts/need.sh "the tests of other servers" redis-server nginx apache2-utils ||
     echo "No Redis, nginx or ab: requests are counted at PostgreSQL only" >&2
+scripts/need.sh "the tests of block I/O" fio ||
+    echo "No fio: block I/O is not compared with what was asked for" >&2
 scripts/need.sh "the tests of applications that are asked" redis-server pgbouncer mariadb-server openjdk-17-jdk-headless prometheus-node-exporter ||
     echo "No Redis, PgBouncer, MariaDB, Java or node exporter: these are not asked what they report" >&2
 scripts/need.sh "the tests of containers" podman runc busybox-static ||

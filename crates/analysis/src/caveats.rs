@@ -53,6 +53,20 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         .collect()
 }
 
+/// Which lock it was, single waits and, where they are missing, call stacks with the reason.
+fn without_stacks(facts: &Facts<'_>, locks: &str) -> Vec<String> {
+    let refused = facts.meta.cost.programs.get("cpu_samples");
+    let refused = refused.and_then(Option::as_ref);
+    let has_stacks = facts.timeline.table(&STACK.name).is_some();
+    let stacks = match has_stacks || refused.is_some() {
+        true => "",
+        false => "call stacks, ",
+    };
+    let first = format!("{stacks}{locks}, single waits: not recorded");
+    let why = refused.map(|why| format!("in which functions CPU time was spent: {why}"));
+    std::iter::once(first).chain(why).collect()
+}
+
 /// What this recording could not show.
 pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
     let mut sessions = SESSIONS.into_iter();
@@ -62,14 +76,7 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
         (None, true) => "who holds which lock but the database's",
         (None, false) => "who holds which lock",
     };
-    let stacks = match facts.timeline.table(&STACK.name) {
-        Some(_) => "",
-        None => "call stacks, ",
-    };
-    let mut all = vec![format!("{stacks}{locks}, single waits: not recorded")];
-    if let Some(Some(why)) = facts.meta.cost.programs.get("cpu_samples") {
-        all.push(format!("in which functions CPU time was spent: {why}"));
-    }
+    let mut all = without_stacks(facts, locks);
     if let Some(Some(why)) = facts.meta.cost.programs.get("thread_time") {
         all.push(format!(
             "who had the CPUs that were waited for, and every wait of every thread: {why}"

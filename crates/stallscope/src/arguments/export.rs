@@ -26,10 +26,10 @@ pub(crate) struct Export {
     /// The recording, a folder or a bundle. [default: the newest folder here]
     #[arg(value_name = "REC")]
     pub(crate) recording: Option<PathBuf>,
-    /// The format to write. [default with --from or --to: recording]
-    #[arg(long, value_enum, required_unless_present_any = ["from", "to"])]
+    /// csv, parquet, bundle or recording; of call stacks folded, pprof, speedscope or perfetto. [default with --from or --to: recording]
+    #[arg(long, value_enum, hide_possible_values = true, required_unless_present_any = ["from", "to"])]
     pub(crate) format: Option<ExportFormat>,
-    /// Only from this time on, counted from the workload's start: 10s. Of a recording or its call stacks.
+    /// Only from this time on, counted from the workload's start: 10s.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) from: Option<Duration>,
     /// Only up to this time.

@@ -129,7 +129,8 @@ mod tests {
             ],
         });
         expect![[r#"
-              What ran, by 1,432 samples; 99.5 % of the stacks are whole; 12 % of the time is in functions without a name
+              What ran, by 1,432 samples; 99.5 % of the stacks are whole; 12 % of the time is in functions
+                without a name
                 21 %  postgres: _bt_compare < _bt_search < main < libc.so.6+0x2724a
                  4 %  java: function_0 < function_1 < function_2 < function_3 < function_4 < function_5 <
                       function_6 < function_7 < .. < function_38 < function_39

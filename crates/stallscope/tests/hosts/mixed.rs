@@ -13,7 +13,7 @@ fn pressure_that_is_switched_off_midway() {
         Undetermined: io.throttled cannot be told, and could hold up to 25 % of the time of a's serving
         threads: what a was blocked in was not seen: run as root, or as the user who owns it.
                                                                                   undetermined, a; suspected
-          Window      0.2 s to 3.3 s
+          Window      0 s to 3.1 s
           PSI         cpu 12 % some, memory 0, io 0 (machine)
           Where the non-idle time of a goes
             a: on CPU                93 %  #####################################
@@ -22,12 +22,14 @@ fn pressure_that_is_switched_off_midway() {
             a 810            75 %  70 %        5 %        0      0      25 %
           Ruled out   steal 0, throttling 0, memory 0, other processes 29 % of the CPU used
           Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on
-          Not collected  stacks, who holds which lock, single waits: this version records none; who had the
-                         CPUs that were waited for, and every wait of every thread: the files of another
-                         root are read; pressure of /b.slice is switched off: write 1 into its
-                         cgroup.pressure; pressure of /b.slice/a.service is switched off: write 1 into its
-                         cgroup.pressure; /b.slice/a.service was away for 3.1 s; connections are not seen
-                         through another root: record on the machine itself
+          Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
+                         spent: the files of another root are read; who had the CPUs that were waited for,
+                         and every wait of every thread: the files of another root are read; whose requests
+                         disks served, of which sizes and in which order: the files of another root are
+                         read; pressure of /b.slice is switched off: write 1 into its cgroup.pressure;
+                         pressure of /b.slice/a.service is switched off: write 1 into its cgroup.pressure;
+                         /b.slice/a.service was away for 3.1 s; connections are not seen through another
+                         root: record on the machine itself
           Also ruled out  cpu.quota: no control group of a was throttled; cpu.steal: steal was 0;
                           cpu.neighbour: a waited for a CPU for only 5 % of the time; cpu.saturated: the
                           CPUs were 50 % busy, under 90 %; cpu.imbalance: the fullest CPU was 50 % busy, the
@@ -59,7 +61,7 @@ fn both_hierarchies() {
         periods, and 37 % of sh's non-idle time was sh held back by it, while no CPU was idle.
                                                                      cpu.quota, /fixture.service; consistent
           Window      0 s to 3.1 s
-          PSI         cpu 102 % some, memory 0, io 1.8 % (machine); cpu 99.8 % some 80 % full, memory 0, io
+          PSI         cpu 102 % some, memory 0, io 1.8 % (machine); cpu 99.9 % some 80 % full, memory 0, io
                       0 (its cgroup)
           Where the non-idle time of sh goes
             sh: waiting for a CPU            53 %  #####################  1.0 threads runnable on average
@@ -76,10 +78,11 @@ fn both_hierarchies() {
                                  memory
           Ruled out   steal 0, disk 0, memory 0, locks 0
           Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on
-          Not collected  stacks, who holds which lock, single waits: this version records none; who had the
-                         CPUs that were waited for, and every wait of every thread: the files of another
-                         root are read; connections are not seen through another root: record on the machine
-                         itself
+          Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
+                         spent: the files of another root are read; who had the CPUs that were waited for,
+                         and every wait of every thread: the files of another root are read; whose requests
+                         disks served, of which sizes and in which order: the files of another root are
+                         read; connections are not seen through another root: record on the machine itself
           Named       after 1 s, and from then on
           To confirm  raise the quota of /fixture.service to 0.3 CPUs: if throughput stays the same, this is
                       wrong
