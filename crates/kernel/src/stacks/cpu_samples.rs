@@ -102,7 +102,7 @@ fn refusal(what: &'static str, errno: Errno) -> Refusal {
     let rights = matches!(errno, Errno::ACCESS | Errno::PERM);
     match rights && !rustix::process::geteuid().is_root() {
         true => Refusal::new(
-            "only root, or who has CAP_PERFMON, may see what all processes run; kernel.perf_event_paranoid below 0 allows everybody to",
+            "only root, or who has CAP_PERFMON, may see what all processes run; kernel.perf_event_paranoid=0 allows everybody to",
         ),
         false => Refusal::new(sentence!("{}: {}", what, &Refusal::from(errno))),
     }

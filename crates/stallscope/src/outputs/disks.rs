@@ -126,6 +126,7 @@ mod tests {
             groups: Vec::new(),
         }];
         expect![[r#"
+            at 100
               Disk vda    log: 16-32 KiB, sequential, one at a time, 0.210 ms
                 Disk vda           rate/s       size    seq.  depth  bursts  queue p99           at device
                   write all           900  16-32 KiB  99.9 %    1.0     1.0          -  0.200 ms / 1.50 ms
@@ -133,6 +134,6 @@ mod tests {
                   write journal       900  16-32 KiB  99.9 %    1.0     1.0          -  0.200 ms / 1.50 ms
                 at device: median / p99; 1 smaller streams (--json)
         "#]]
-        .assert_eq(&lines(&report, 100));
+        .assert_eq(&format!("at 100\n{}", lines(&report, 100)));
     }
 }

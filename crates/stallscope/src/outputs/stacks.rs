@@ -129,12 +129,13 @@ mod tests {
             ],
         });
         expect![[r#"
+            at 99
               What ran, by 1,432 samples; 99.5 % of the stacks are whole; 12 % of the time is in functions
                 without a name
                 21 %  postgres: _bt_compare < _bt_search < main < libc.so.6+0x2724a
                  4 %  java: function_0 < function_1 < function_2 < function_3 < function_4 < function_5 <
                       function_6 < function_7 < .. < function_38 < function_39
-        "#]].assert_eq(&lines(&report, 99));
+        "#]].assert_eq(&format!("at 99\n{}", lines(&report, 99)));
         report.stacks = None;
         assert_eq!(lines(&report, 99), "");
     }

@@ -133,36 +133,42 @@ fn read_back(python: &Path, folder: &Path) -> BTreeMap<String, Value> {
     files.collect()
 }
 
-fn number(value: Option<i64>) -> Value {
-    value.map_or(Value::Null, Value::from)
-}
-
 /// What the rows of a table must be, from the recording itself.
 fn expected_rows(recording: &Recording, table: &str, boot: i64) -> Vec<Vec<Value>> {
     let Recording { timeline, .. } = recording;
     let data = timeline.table(table).expect("it was recorded");
-    let row = |index| {
-        let (time, id) = data.key(index);
-        let entity = timeline.entities.get(id);
-        let owner = entity
-            .and_then(|it| timeline.entities.get(it.parent?))
-            .or(entity);
-        let word = |word: Option<&str>| word.map_or(Value::Null, Value::from);
-        let mut row = vec![
-            Value::from(time.as_ns()),
-            Value::from(time.as_ns() + boot),
-            Value::from(id.0),
-            word(entity.map(|it| it.entity.kind.word())),
-            word(entity.map(|it| it.entity.name.as_str())),
-            word(entity.map(|it| it.entity.path.as_str())),
-            word(owner.map(|it| it.role.word())),
-        ];
-        row.extend(
-            data.row(index)
-                .map(|value| number((value != MISSING).then_some(value))),
-        );
-        row
-    };
+    let row =
+        |index| {
+            let (time, id) = data.key(index);
+            let entity = timeline.entities.get(id);
+            let belongs = |it: &&EntityRecord| {
+                matches!(it.entity.kind, EntityKind::Thread | EntityKind::Connection)
+            };
+            let owner = entity
+                .filter(belongs)
+                .and_then(|it| timeline.entities.get(it.parent?))
+                .or(entity);
+            let word = |word: Option<&str>| word.map_or(Value::Null, Value::from);
+            let mut row = vec![
+                Value::from(time.as_ns()),
+                Value::from(time.as_ns() + boot),
+                Value::from(id.0),
+                word(entity.map(|it| it.entity.kind.word())),
+                word(entity.map(|it| it.entity.name.as_str())),
+                word(entity.map(|it| it.entity.path.as_str())),
+                word(owner.map(|it| it.role.word())),
+            ];
+            row.extend(data.row(index).zip(data.table.columns.iter()).map(
+                |(value, column)| match (value, column.unit) {
+                    (MISSING, _) => Value::Null,
+                    (value, Unit::String) => {
+                        word(timeline.strings.of_value(value).map(|it| &*it.text))
+                    }
+                    (value, _) => Value::from(value),
+                },
+            ));
+            row
+        };
     (0..data.len()).map(row).collect()
 }
 
