@@ -25,12 +25,12 @@ pub(super) fn check(host: &HostFacts<'_>) -> Answer {
             "cpu-clock events can be opened for every process{setting}; {cycles}."
         )),
         Ok(()) => Answer::missing(format!(
-            "cpu-clock events can be opened for own processes only{setting}; {cycles}. Without those of all processes no call stacks are recorded."
+            "cpu-clock events can be opened for own processes only{setting}; {cycles}. No verdict of this version uses them; without those of all processes no call stacks are recorded."
         ))
         .fixed_by(host.setting("kernel.perf_event_paranoid=0")),
         Err(errno) => {
             let answer = Answer::missing(format!(
-                "perf_event_open(2) gives {}{setting}{}. Without it no call stacks are recorded.",
+                "perf_event_open(2) gives {}{setting}{}. No verdict of this version uses it; without it no call stacks are recorded.",
                 name_of(errno),
                 if probes.filtered { ", behind a seccomp filter" } else { "" }
             ));

@@ -114,7 +114,7 @@ fn an_ordinary_user_misses_rights() {
         bpf_requests Missing: The programs that time requests at the sockets of servers do not load: Operation not permitted (os error 1). Verdicts of this version can do without: throughput and latency are then known as far as the load generator tells them.
         bpf_block Missing: The programs that count requests of block devices by process, control group and file do not load: Operation not permitted (os error 1). Verdicts of this version can do without: of disks /proc/diskstats tells how many operations there were and how long they took on average, but not whose, how large, in which order and how far apart they were.
         bpf_tasks Missing: The program that reads in one walk what all processes have used does not load: Operation not permitted (os error 1). Two files of each are read instead, which tell as much to 10 ms, and cost more; no verdict of this version needs it.
-        perf Missing: cpu-clock events can be opened for own processes only (kernel.perf_event_paranoid is 3); hardware counters cannot (ENOENT). Without those of all processes no call stacks are recorded.
+        perf Missing: cpu-clock events can be opened for own processes only (kernel.perf_event_paranoid is 3); hardware counters cannot (ENOENT). No verdict of this version uses them; without those of all processes no call stacks are recorded.
     "#]].assert_eq(&wanting(&redrawn(&[], ""), Some(ordinary())));
 }
 

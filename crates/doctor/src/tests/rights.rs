@@ -150,7 +150,7 @@ fn bpf_says_why_not() {
         "perf",
         |it| it.cpu_clock = Err(Errno::ACCESS),
         &expect![[r#"
-            Missing: perf_event_open(2) gives EACCES (kernel.perf_event_paranoid is 3). Without it no call stacks are recorded.
+            Missing: perf_event_open(2) gives EACCES (kernel.perf_event_paranoid is 3). No verdict of this version uses it; without it no call stacks are recorded.
             (until the next boot; `kernel.perf_event_paranoid=2` in /etc/sysctl.d/90-stallscope.conf keeps it)
             $ sudo sysctl -w kernel.perf_event_paranoid=2
         "#]],
