@@ -56,11 +56,18 @@ impl Secrets {
     /// A stretch that was hidden, and its parts: of `user:password` only one is repeated.
     fn learn(&mut self, hidden: &str) {
         self.add(hidden);
-        for part in
-            hidden.split(|c: char| c.is_whitespace() || ":/@=&?;,'\"%\\()#<>|{}".contains(c))
-        {
+        let separates = |c: char| c.is_whitespace() || ":/@=&?;,'\"%\\()#<>|{}".contains(c);
+        let mut pieces = hidden.split_inclusive(separates).peekable();
+        while let Some(piece) = pieces.next() {
+            let part = piece.trim_end_matches(separates);
+            let assigns = |text: &str| text.starts_with(['=', ':']);
+            let behind = &piece[part.len()..];
+            let is_quoted = behind.starts_with(['"', '\'']);
+            let next = pieces.peek().copied().unwrap_or_default();
+            // `password=`, `"token":`; a secret may look like a name, and is one only in front of a value.
+            let is_name = is_secret_name(part) && (assigns(behind) || is_quoted && assigns(next));
             // What stands in no dictionary of options; a name of one is in every message.
-            if !is_secret_name(part) && !is_common(part) {
+            if !is_name && !is_common(part) {
                 self.add(part);
             }
         }
@@ -138,4 +145,26 @@ fn between<'w>(word: &'w str, shown: &str) -> impl Iterator<Item = &'w str> {
         }
     }
     hidden.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    #[test]
+    fn a_password_that_looks_like_the_name_of_one_is_hidden_in_texts() {
+        let hidden = |words: &[&str], text: &str| {
+            let argv: Vec<OsString> = words.iter().map(OsString::from).collect();
+            Secrets::of(&argv, std::iter::empty()).hide(text)
+        };
+        let url = ["pgbench", "postgresql://user:zqaa0pwd@host:5432/db"];
+        assert_eq!(hidden(&url, "error: <zqaa0pwd>, no"), "error: <***>, no");
+        let named = ["curl", "-d", "{\"password\":\"zq12abc9\"}"];
+        assert_eq!(
+            hidden(&named, "password zq12abc9 is wrong"),
+            "password *** is wrong"
+        );
+    }
 }
