@@ -137,11 +137,16 @@ impl Privacy {
     }
 }
 
-/// Whether such an entity is called as a program calls itself.
+/// Whether such an entity is called, or may be, as a program calls itself.
 fn is_title(kind: EntityKind) -> bool {
     matches!(
         kind,
-        EntityKind::Process | EntityKind::Thread | EntityKind::Pool | EntityKind::Waker
+        EntityKind::Process
+            | EntityKind::Thread
+            | EntityKind::Pool
+            | EntityKind::Waker
+            // Called after a process, among others.
+            | EntityKind::BlockStream
     )
 }
 
