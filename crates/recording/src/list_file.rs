@@ -13,10 +13,10 @@ use crate::table_file::From;
 use crate::{Error, FolderHandle, Result, schema, table_file};
 
 /// Items per batch.
-pub(crate) const BATCH_ITEMS: usize = 4096;
+const BATCH_ITEMS: usize = 4096;
 
 /// The longest words of an item together, so that a batch of items stays within its bytes.
-pub(crate) const MAX_WORDS_BYTES: usize = BATCH_BYTES / BATCH_ITEMS;
+const MAX_WORDS_BYTES: usize = BATCH_BYTES / BATCH_ITEMS;
 
 /// What a list holds.
 pub(crate) trait Item: Clone {

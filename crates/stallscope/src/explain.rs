@@ -10,6 +10,7 @@ use crate::arguments::Explain;
 use crate::duration::nanoseconds;
 use crate::open_recording::{self, Opened};
 use crate::outputs::{self, OutputFile};
+use crate::stack_rate::WHY_NO_STACKS;
 use crate::temporary_output;
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
@@ -33,9 +34,9 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     if arguments.stacks {
         report.stacks = analysis::stacks::report(&recording.timeline, report.window);
         if report.stacks.is_none() {
-            outputs::say(
-                "stallscope: the recording has no call stacks of that time: it was made by an older version, with --stacks off, or without the right to perf events (stallscope doctor says which)",
-            );
+            outputs::say(&format!(
+                "stallscope: the recording has no call stacks of that time: {WHY_NO_STACKS}"
+            ));
         }
     }
     let text = outputs::terminal(&report, outputs::Detail::Full);

@@ -7,6 +7,9 @@ const USUAL: u32 = 49;
 /// Rates that may be asked for.
 const ALLOWED: RangeInclusive<u32> = 1..=5_000;
 
+/// Why a recording may have no call stacks.
+pub(crate) const WHY_NO_STACKS: &str = "it was made by an older version, with --stacks off, or without the right to perf events (stallscope doctor says which)";
+
 /// Samples a second of each CPU; `None` for none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StackRate(pub(crate) Option<u32>);

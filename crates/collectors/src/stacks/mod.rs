@@ -43,7 +43,6 @@ struct Stacks {
     modules: Vec<Option<StringId>>,
     stacks: i64,
     lost: u64,
-    since: Timestamp,
 }
 
 #[derive(Clone, Copy)]
@@ -102,7 +101,6 @@ impl Stacks {
             modules: Vec::new(),
             stacks: 0,
             lost: 0,
-            since: Timestamp::default(),
         })
     }
 
@@ -204,10 +202,6 @@ fn code_of(end: End) -> i64 {
 }
 
 impl Collector for Stacks {
-    fn begin(&mut self, now: Timestamp) {
-        self.since = now;
-    }
-
     fn sample(&mut self, tick: &Tick, scene: &mut Scene, out: &mut Output) {
         while let Ok(batch) = self.batches.try_recv() {
             self.write(batch, tick.stamp(), scene, out);

@@ -50,7 +50,7 @@ impl DebugFiles {
         let mut folders: Vec<PathBuf> = folders.into_iter().map(PathBuf::from).collect();
         if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
             bail!(
-                "--debuginfo {}: there is no such folder. Name a folder with debugging information, or a server: https://debuginfod.debian.net",
+                "--debuginfo {}: there is no folder of that name. Name a folder with debugging information, or a server: https://debuginfod.debian.net",
                 missing.display()
             );
         }

@@ -17,6 +17,7 @@ use sensors::stack::{STACK, SYMBOL};
 use self::debug_files::{DebugFiles, Found};
 use crate::arguments::Symbolize;
 use crate::export::save_again;
+use crate::stack_rate::WHY_NO_STACKS;
 use crate::{open_recording, outputs, temporary_output};
 
 pub(crate) fn symbolize(arguments: &Symbolize) -> Result<u8> {
@@ -24,9 +25,7 @@ pub(crate) fn symbolize(arguments: &Symbolize) -> Result<u8> {
     let opened = open_recording::open(arguments.recording.as_deref())?;
     let (path, mut recording) = (opened.path, opened.recording);
     let Some(files) = files(&recording.timeline) else {
-        bail!(
-            "the recording has no call stacks: it was made by an older version, with --stacks off, or without the right to perf events (stallscope doctor says which)"
-        );
+        bail!("the recording has no call stacks: {WHY_NO_STACKS}");
     };
     let mut sources = DebugFiles::new(&arguments.debuginfo)?;
     let before = named(&recording.timeline).len();

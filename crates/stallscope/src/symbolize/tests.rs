@@ -103,7 +103,9 @@ fn what_belongs_to_another_build_is_not_taken() {
         .err()
         .expect("it is none");
     assert!(
-        wrong.to_string().contains("there is no such folder"),
+        wrong
+            .to_string()
+            .contains("there is no folder of that name"),
         "{wrong}"
     );
 }

@@ -20,6 +20,7 @@ use recording::Recording;
 use super::clock::WallClock;
 use super::{destination, place, refused, size};
 use crate::arguments::{Export, ExportFormat};
+use crate::stack_rate::WHY_NO_STACKS;
 use crate::temporary_output::{Entry, TemporaryOutput};
 use crate::{explain, outputs};
 
@@ -96,9 +97,7 @@ pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> 
     let asked = explain::asked(recording, arguments.from, arguments.to)?;
     let window = asked.unwrap_or(recording.timeline.window);
     let Some(profile) = Profile::of(recording, window) else {
-        bail!(
-            "the recording has no call stacks: it was made by an older version, with --stacks off, or without the right to perf events (stallscope doctor says which)"
-        );
+        bail!("the recording has no call stacks: {WHY_NO_STACKS}");
     };
     let (ending, write): (&str, Writing) = match arguments.format() {
         ExportFormat::Folded => (".folded", folded::write),
