@@ -11,15 +11,16 @@
  *   in which wait event of its application?              lib/wait_event.bpf.h, wait_event_on_*
  *   who ends its waits?                                  lib/wakeup.bpf.h, wakeup_on_*
  *   does it sleep inside a request?                      lib/serving.bpf.h, serving_on_*
+ *   in which call stack does it wait?                    lib/wait_stack.bpf.h, wait_stack_on_*
  *   what is the pressure of a set of threads?            lib/psi_group.bpf.h, psi_group_on_*
  *
- * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task,
- * sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for PSI groups, where
+ * Hooks: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task, where the
+ * kernel has it sched_exit_tp, sched_process_fork, sched_process_exec, sched_process_exit, task_rename; for PSI groups, where
  * the kernel has them, mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and
  * _end.
  * User space runs `read` and `find_pools` at any time. Under a heavy load it runs a duty cycle: it
  * sets `off_window_since` to end an on-window, from then on the programs count nothing, and it may
- * detach the first five hooks until it attaches them again and runs `resume`.
+ * detach the first six hooks until it attaches them again and runs `resume`.
  * Clock: times are the scheduler's own (rq->clock), which the kernel has just updated at every
  * event. Reading it costs nothing, all changes of one event get the same time, and the kernel
  * counts run_delay and sum_exec_runtime with it.
@@ -44,18 +45,10 @@
 #include "lib/reading.bpf.h"
 #include "lib/thread_state.bpf.h"
 #include "lib/wait_site.bpf.h"
+#include "lib/wait_stack.bpf.h"
 
 /* Set by user space: whether `read` also reports background threads. */
 __u32 wants_background;
-/* sched_clock() less CLOCK_BOOTTIME. */
-__s64 clock_ahead_ns;
-
-/* The present time on the scheduler's clock, where no run queue has just been updated. */
-static __always_inline __u64 scheduler_now(void)
-{
-	return bpf_ktime_get_boot_ns() + clock_ahead_ns;
-}
-
 /* A thread leaves its CPU. */
 static __always_inline void leave(struct task_struct *task, struct run_queue *queue, __u32 cpu, __u64 now,
 				  __u32 blocked_in, struct wait_context context)
@@ -75,6 +68,7 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		thread->serving = thread->role == THREAD_TIME_TARGET ?
 					  serving_on_sleep(task, thread->class, &thread->account) :
 					  SERVING_UNKNOWN;
+		wait_stack_on_sleep(&thread->wait_stack);
 	}
 	step(thread);
 	psi_group_on_switch_out(&thread->member, task, cpu, now, blocked_in);
@@ -95,6 +89,8 @@ static __always_inline __u32 enter(struct task_struct *task, struct run_queue *q
 	step(thread);
 	thread_time_on_switch_in(thread, task, queue, cpu, now, run_time_ns, run_delay);
 	step(thread);
+	if (asks_wait_stacks && thread->wait_stack.chosen == WAIT_ENDED)
+		queue->takes_stack_of = (__u32)task->pid;
 	return thread->role;
 }
 
@@ -144,6 +140,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (prev_state & TASK_DEAD)
 		report_exited(prev, queue, cpu);
 	queue->tid = (__u32)next->pid;
+	queue->takes_stack_of = 0;
 	queue->holder = enter(next, queue, cpu, now, next->se.sum_exec_runtime, delay_at(next, now));
 	step(queue);
 	return 0;
@@ -184,6 +181,8 @@ static __always_inline void wake(struct task_struct *task)
 	step(thread);
 	step(queue);
 	psi_group_on_wakeup(&thread->member, task, cpu, now);
+	if (asks_wait_stacks && (ended.was_blocked || ended.was_found))
+		wait_stack_on_wakeup(&thread->wait_stack, ended.from, ended.until);
 	if (ended.was_blocked && wakeup_on_wakeup(&thread->wakeup, thread->class, ended.from, ended.until,
 						  thread->account.ns[THREAD_TIME_ON_CPU]))
 		count_wakeup(&thread->wakeup, pool_of(task, &thread->pool), thread->serving,
@@ -196,6 +195,36 @@ static __always_inline void wake(struct task_struct *task)
 				     elapsed(ended.from, ended.until));
 }
 
+/* Since when a target or generator thread has been waiting, 0 if it is not, and in which class. */
+static __always_inline __u64 waits_since(const struct thread *thread, __u32 *class)
+{
+	if (thread->role == THREAD_TIME_BACKGROUND)
+		return 0;
+	if (thread->state == THREAD_TIME_BLOCKED) {
+		*class = thread->class;
+		return thread->since;
+	}
+	if (thread->state == THREAD_TIME_UNSEEN && thread->found.state == THREAD_TIME_BLOCKED) {
+		*class = thread->found.class;
+		return thread->found.at;
+	}
+	return 0;
+}
+
+/* Draws the lot of the thread's wait, which is about to be ended by the current thread. */
+static __always_inline void draw_wait(void *ctx, struct task_struct *task, struct thread *thread)
+{
+	__u32 class = THREAD_TIME_UNKNOWN;
+	__u64 from;
+
+	/* A thread that was found asleep has had no event that gave it its role. */
+	if (thread->state == THREAD_TIME_UNSEEN && thread->found.at)
+		thread_of(task, NULL);
+	from = waits_since(thread, &class);
+	if (from)
+		wait_stack_on_waking(ctx, &thread->wait_stack, task->pid, class, from, scheduler_now());
+}
+
 /* Runs on the waker's CPU and in its context; sched_wakeup follows, perhaps on another CPU. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
@@ -204,7 +233,11 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct task_struct *current;
 	__u32 kind;
 
-	if (!thread || thread->state != THREAD_TIME_BLOCKED || off_window_since)
+	if (!thread || off_window_since)
+		return 0;
+	if (asks_wait_stacks)
+		draw_wait(ctx, task, thread);
+	if (thread->state != THREAD_TIME_BLOCKED)
 		return 0;
 	if (!wakeup_on_waking(&thread->wakeup, thread->class))
 		return 0;
@@ -217,6 +250,26 @@ int BPF_PROG(on_waking, struct task_struct *task)
 			   waker->account.ns[THREAD_TIME_ON_CPU], waker->since);
 	else
 		note_other_waker(&thread->wakeup, current, kind);
+	return 0;
+}
+
+/* The current thread has the CPU again, and is still where it waited. */
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_return, bool is_switch)
+{
+	struct run_queue *queue = run_queue_of(bpf_get_smp_processor_id());
+	struct task_struct *current;
+	struct thread *thread;
+
+	if (!queue || !queue->takes_stack_of)
+		return 0;
+	current = bpf_get_current_task_btf();
+	if (queue->takes_stack_of != (__u32)current->pid)
+		return 0;
+	queue->takes_stack_of = 0;
+	thread = bpf_task_storage_get(&thread_by_task, current, NULL, 0);
+	if (thread)
+		send_wait(ctx, &thread->wait_stack);
 	return 0;
 }
 
@@ -368,6 +421,52 @@ int find_pools(void *ctx)
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
+	return 0;
+}
+
+/* Chooses among the waits in progress, for `take_wait_stack`; in an off-window as of when it began. */
+SEC("syscall")
+int look_at_waits(void *ctx)
+{
+	__u64 now = off_window_since ? off_window_since : scheduler_now(), from;
+	struct bpf_iter_task it;
+	struct task_struct *task;
+	struct thread *thread;
+	__u32 class;
+
+	waits_chosen = 0;
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, ALL_THREADS);
+	while ((task = bpf_iter_task_next(&it))) {
+		thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+		if (!thread)
+			continue;
+		if (thread->found.at)
+			thread_of(task, NULL);
+		class = THREAD_TIME_UNKNOWN;
+		from = waits_since(thread, &class);
+		if (from && from < now)
+			choose_in_progress(task, class, from, now);
+	}
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	return 0;
+}
+
+/* Takes the stack of one of the waits that were chosen, that with the number `wait_requested`. */
+SEC("syscall")
+int take_wait_stack(void *ctx)
+{
+	__u32 index = wait_requested;
+	struct wait_in_progress *entry = bpf_map_lookup_elem(&wait_in_progress_by_index, &index);
+	struct task_struct *task = entry ? bpf_task_from_pid(entry->tid) : NULL;
+
+	if (!task) {
+		__sync_fetch_and_add(&stacks_lost, 1);
+		return 0;
+	}
+	send_sleeper(task, entry);
+	bpf_task_release(task);
 	return 0;
 }
 

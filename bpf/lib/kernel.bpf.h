@@ -88,6 +88,7 @@ struct percpu_counter {
 
 struct mm_struct {
 	struct percpu_counter rss_stat[4]; /* since 6.2 */
+	unsigned long start_stack;
 };
 
 /* What the threads of a process share; its times are those of exited threads. */
@@ -133,13 +134,26 @@ struct task_struct {
 
 /* A thread's registers at its entry into the kernel, by architecture. */
 struct pt_regs___x86 {
+	unsigned long bp;
 	unsigned long si;
+	unsigned long di;
 	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long sp;
 };
 
 struct pt_regs___arm64 {
 	unsigned long long regs[31];
+	unsigned long long sp;
+	unsigned long long pc;
+	unsigned long long orig_x0;
 	int syscallno;
+};
+
+struct task_struct___x86 {
+	struct {
+		unsigned long fsbase;
+	} thread;
 };
 
 struct bpf_iter_task {

@@ -126,6 +126,7 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 	thread->cpu = seen->cpu;
 	thread->counted = thread->unnoted = thread->migrated_delayed = 0;
 	forget_waits(&thread->wakeup);
+	wait_stack_on_sleep(&thread->wait_stack);
 	/* Whether it had read a request was not looked at meanwhile. */
 	thread->serving = SERVING_UNKNOWN;
 	if (seen->runs) {

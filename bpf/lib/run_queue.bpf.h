@@ -64,8 +64,8 @@ struct run_queue {
 	__u64 missed;
 	/* Target and generator threads that exited on this CPU. */
 	__u64 exited;
-	/* Pads to whole cache lines. */
-	__u64 unused;
+	/* The thread that has just got the CPU, if its stack is to be taken (wait_stack.bpf.h). */
+	__u64 takes_stack_of;
 };
 _Static_assert(sizeof(struct run_queue) == 128, "whole cache lines: each CPU has its own");
 
@@ -81,6 +81,14 @@ struct {
  * Then: when `resume` had counted all threads again after the last one. */
 __u64 off_window_since;
 __u64 reconciled_at;
+/* sched_clock() less CLOCK_BOOTTIME. Set by user space. */
+__s64 clock_ahead_ns;
+
+/* The present time on the scheduler's clock, where no run queue has just been updated. */
+static __always_inline __u64 scheduler_now(void)
+{
+	return bpf_ktime_get_boot_ns() + clock_ahead_ns;
+}
 
 /* A task's run queue; for a sleeping task, that of the CPU on which it last ran. */
 static __always_inline struct rq *rq_of(struct task_struct *task)

@@ -15,6 +15,7 @@
 #include "psi_group.bpf.h"
 #include "serving.bpf.h"
 #include "wait_event.bpf.h"
+#include "wait_stack.bpf.h"
 #include "wakeup.bpf.h"
 
 /* State of a thread that has exited; it never leaves the kernel. */
@@ -91,6 +92,7 @@ struct thread {
 	struct membership member;
 	struct wakeup_state wakeup;
 	struct wait_event_state event;
+	struct wait_stack_state wait_stack;
 };
 
 struct {

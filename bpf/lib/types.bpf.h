@@ -31,6 +31,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
@@ -53,6 +54,9 @@ struct bpf_spin_lock {
 
 /* For bpf_task_storage_get and bpf_sk_storage_get. */
 #define BPF_LOCAL_STORAGE_GET_F_CREATE 1
+
+/* For bpf_ringbuf_output: the reader comes by the clock. */
+#define BPF_RB_NO_WAKEUP 1
 
 /* The CPU that the program runs on, for bpf_perf_event_output. */
 #define BPF_F_CURRENT_CPU 0xffffffffULL

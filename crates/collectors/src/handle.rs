@@ -22,6 +22,8 @@ pub struct Settings {
     pub traces_all: bool,
     /// How often a second each CPU is looked at for what it runs; `None` for never.
     pub stack_rate: Option<u32>,
+    /// From which length on each wait is recorded with its call stack; `None` as the budget allows.
+    pub min_wait: Option<Duration>,
     /// The workload, so that its metrics have an entity: `Sampler::WORKLOAD`.
     pub workload: Option<Entity>,
     /// Entity numbers that somebody else gives: so many from `Sampler::RESERVED` on.
@@ -36,6 +38,7 @@ impl Default for Settings {
             harden: false,
             traces_all: false,
             stack_rate: None,
+            min_wait: None,
             workload: None,
             reserved: 0,
         }

@@ -6,6 +6,7 @@ use sensors::Scope;
 use crate::handle::Settings;
 use crate::output::{Output, Recorded};
 use kernel::bpf::Refusal;
+use kernel::bpf::thread_time::wait_stacks::WaitStackRing;
 use kernel::environment::Environment;
 use kernel::file_limits::MORE_FILES;
 use kernel::limits;
@@ -19,6 +20,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) cost: &'a mut Cost,
     /// Tables that a BPF program fills instead of sensors.
     replaced: Vec<&'static Table>,
+    /// Where call stacks of waits come from, for the collector of call stacks.
+    pub(crate) wait_stacks: Option<WaitStackRing>,
 }
 
 impl<'a> Opening<'a> {
@@ -34,6 +37,7 @@ impl<'a> Opening<'a> {
             out,
             cost,
             replaced: Vec::new(),
+            wait_stacks: None,
         }
     }
 

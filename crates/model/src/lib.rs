@@ -23,6 +23,7 @@ mod monotone;
 mod name;
 mod narrow;
 mod page;
+mod plan;
 mod report;
 mod rows;
 mod run;
@@ -61,6 +62,7 @@ pub use name::{bytes_of, name_of};
 pub use page::{
     PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
 };
+pub use plan::{Plan, ReadEvery};
 pub use report::{
     Confidence, Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Phase, PhaseKind,
     PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource,
@@ -69,12 +71,12 @@ pub use report::{
 pub use rows::{MISSING, Rows};
 pub use run::{
     Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Identity,
-    LatencyQuantile, Load, MachineUnit, Meta, Outcome, Plan, Provenance, ReadEvery, ScriptSummary,
-    Summary, Target, UnitKind, WorkloadRun,
+    LatencyQuantile, Load, MachineUnit, Meta, Outcome, Provenance, ScriptSummary, Summary, Target,
+    UnitKind, WorkloadRun,
 };
 pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};
-pub use stack_report::{HotPath, StackReport};
+pub use stack_report::{HotPath, StackReport, WaitEnd, WaitPath, WaitReport};
 pub use strings::{StringId, StringKind, Strings, Text};
 pub use table::{Column, ColumnKind, Quality, RowKind, Table, Unit};
 pub use table_data::TableData;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EntityId, Gap, Role, Sentence, Timestamp, Window};
+use crate::{EntityId, Gap, Plan, Role, Sentence, Timestamp, Window};
 
 /// The version of the recording format that this program writes.
 pub const FORMAT_VERSION: u32 = 7;
@@ -87,41 +87,6 @@ pub struct Identity {
     pub anchor_realtime_ns: i64,
     /// The same instant on `CLOCK_BOOTTIME`.
     pub anchor_boottime: Timestamp,
-}
-
-/// What was asked for.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Plan {
-    /// `run` or `record`.
-    pub command: String,
-    /// The targets as the user named them.
-    pub targets: Vec<Sentence>,
-    /// Period of the target's threads, ns.
-    pub fast_period_ns: i64,
-    /// The whole command line as it was typed, secrets replaced; empty where an older version recorded.
-    #[serde(default)]
-    pub typed: Vec<String>,
-    /// How often each table is read, by name, unless that costs too much; empty in older recordings.
-    #[serde(default)]
-    pub periods: BTreeMap<String, ReadEvery>,
-    /// Whether switches and wake-ups were to be traced all the time, whatever that takes.
-    #[serde(default, alias = "no_pauses")]
-    pub trace_all: bool,
-    /// How often a second each CPU was to be looked at for its stack; missing for never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stack_rate: Option<u32>,
-    /// The user's goals for latency.
-    #[serde(default)]
-    pub goals: Vec<crate::Goal>,
-}
-
-/// How often something is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct ReadEvery {
-    /// Of the machine, and of what belongs to target and generator, ns.
-    pub near_ns: i64,
-    /// Of all else, ns.
-    pub rest_ns: i64,
 }
 
 /// A process tree that plays a part.

@@ -43,6 +43,7 @@ pub(super) fn description(plan: &Plan, clocks: Clocks) -> Meta {
             periods: periods(),
             trace_all: plan.trace_all,
             stack_rate: plan.stack_rate,
+            min_wait_ns: plan.min_wait.map(|it| it.as_nanos() as u64),
             goals: plan.goals.clone(),
         },
         window: Window::new(clocks.boottime, clocks.boottime),

@@ -33,6 +33,8 @@ pub struct Options {
     pub trace_all: bool,
     /// How often a second each CPU is looked at for the stack that it runs; `None` for never.
     pub stack_rate: Option<u32>,
+    /// From which length on every wait is recorded with its call stack; `None` as the budget allows.
+    pub min_wait: Option<Duration>,
     /// Goals for latency, beside which the recording will be judged.
     pub goals: Vec<Goal>,
     /// The folder that has the kernel's files: `/`, or where another machine's are mounted.
@@ -62,6 +64,7 @@ pub struct Plan {
     pub(super) applications: Vec<Arc<dyn AppSource>>,
     pub(super) trace_all: bool,
     pub(super) stack_rate: Option<u32>,
+    pub(super) min_wait: Option<Duration>,
     pub(super) goals: Vec<Goal>,
     /// This program's own command line, secrets replaced.
     pub(super) typed: Vec<String>,
@@ -120,6 +123,7 @@ impl Plan {
             applications,
             trace_all: options.trace_all,
             stack_rate: options.stack_rate,
+            min_wait: options.min_wait,
             goals: options.goals,
             typed: typed(&options.argv),
             privacy: Privacy::of(&options.argv),
@@ -183,6 +187,7 @@ mod tests {
             applications: Vec::new(),
             trace_all: false,
             stack_rate: None,
+            min_wait: None,
             goals: Vec::new(),
             root: "/".into(),
             argv: ["bin/stallscope", "run", "--", "x", "--password", "s3cret"]

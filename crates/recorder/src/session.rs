@@ -397,6 +397,7 @@ fn start_sampler(
         harden: true,
         traces_all: plan.trace_all,
         stack_rate: plan.stack_rate,
+        min_wait: plan.min_wait,
         workload: workload
             .map(|workload| Entity::new(EntityKind::Workload, &workload.name, "workload")),
         reserved: plan.applications.iter().map(series).sum::<u32>()

@@ -118,6 +118,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&block_io::BLOCK_IO, TICK, BPF),
         (&file_wait::FILE_WAIT, TICK, ", while somebody waits for one"),
         (&stack::CPU_SAMPLE, TICK, ", what 49 samples a second of each CPU found, or as many as `--stacks` says"),
+        (&stack::WAIT_SAMPLE, TICK, ", every wait of `--min-wait` or longer and some of the shorter ones"),
         (&stack::STACK, TICK, ", when a stack is new"),
         (&stack::SYMBOL, TICK, ", at the end"),
         (&FILESYSTEM, FILESYSTEM_PERIOD, ""),

@@ -94,6 +94,14 @@ static CPU_SAMPLE_COLUMNS: &[Column] = &[
         "the unwinder",
     )
     .quality(Quality::Sampled),
+    Column::gauge(
+        "spins",
+        Unit::Code,
+        "Whether it was in a loop that waits, for a spin lock as a rule: 1 where an instruction that tells the CPU so stands \
+         beside it, else 0; missing in the kernel, and in code without a file.",
+        "the bytes of the file around the address: PAUSE, YIELD, ISB",
+    )
+    .quality(Quality::Sampled),
 ];
 
 /// What was running, looked at by the clock.
@@ -103,5 +111,78 @@ pub static CPU_SAMPLE: Table = Table::new(
     "What ran on a CPU when the clock looked; about the thread, of processes whose threads are not followed about the \
      process, and of those that ended before they were seen about the machine.",
     CPU_SAMPLE_COLUMNS,
+)
+.rows(RowKind::Events);
+
+static WAIT_SAMPLE_COLUMNS: &[Column] = &[
+    Column::gauge(
+        "stack",
+        Unit::Stack,
+        "Where it waited: the innermost frame's stack, in the kernel; missing where there was no room for another one.",
+        "sched_exit_tp by BPF, unwound by .eh_frame or frame pointers",
+    )
+    .quality(Quality::Sampled),
+    Column::gauge(
+        "class",
+        Unit::Code,
+        "What it waited for: the number of the column of table thread_time that counts it, from 0.",
+        "sched_switch by BPF",
+    ),
+    Column::gauge(
+        "wait_ns",
+        Unit::Nanoseconds,
+        "How long it waited; the part that lies in an on-window. The wait for a CPU afterwards is not in it.",
+        "sched_switch, sched_wakeup by BPF",
+    ),
+    Column::gauge(
+        "weight_ns",
+        Unit::Nanoseconds,
+        "The blocked time that it stands for: of waits shorter than the threshold of that moment (`--min-wait`) only \
+         some are taken, in proportion to their length.",
+        "sched_waking by BPF",
+    )
+    .quality(Quality::Sampled),
+    Column::gauge(
+        "by",
+        Unit::Code,
+        "Kind of waker: 2 a process or one of its threads, 3 an interrupt, 4 a kernel thread; missing where none is \
+         known, or where it waited for a disk or a time.",
+        "sched_waking by BPF",
+    ),
+    Column::gauge(
+        "waker",
+        Unit::Count,
+        "Entity number of the thread or process that ended the wait.",
+        "sched_waking by BPF",
+    ),
+    Column::gauge(
+        "waker_stack",
+        Unit::Stack,
+        "Where that one was when it did.",
+        "sched_waking by BPF, unwound by .eh_frame or frame pointers",
+    )
+    .quality(Quality::Sampled),
+    Column::gauge(
+        "lock",
+        Unit::Code,
+        "Address of the futex that it waited for, in its own memory; missing in other waits.",
+        "registers at the system call by BPF",
+    ),
+    Column::gauge(
+        "end",
+        Unit::Code,
+        "How its stack in user space ends, as in table cpu_sample.",
+        "the unwinder",
+    )
+    .quality(Quality::Sampled),
+];
+
+/// Waits, with where the thread was, and who ended them.
+pub static WAIT_SAMPLE: Table = Table::new(
+    "wait_sample",
+    EntityKind::Thread,
+    "Waits of target and generator threads: where, for how long, and who ended them; about the thread, or where that \
+     is not followed about its process, or the machine.",
+    WAIT_SAMPLE_COLUMNS,
 )
 .rows(RowKind::Events);

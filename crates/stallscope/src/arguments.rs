@@ -187,6 +187,9 @@ pub(crate) struct RecordingOptions {
     /// Sample the call stacks of what runs on each CPU: off, on, or so many times a second.
     #[arg(long, value_name = "RATE", default_value = "on", value_parser = parse_stacks, help_heading = SERVER)]
     pub(crate) stacks: StackRate,
+    /// Record each wait of this length or longer with its call stack, and some shorter ones. [default: as the budget allows]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = SERVER)]
+    pub(crate) min_wait: Option<Duration>,
     /// Print no live line.
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -39,12 +39,17 @@ pub(super) const CAUSE: Cause = Cause {
     family: Family::Cpu,
     told_by: "Busy are the CPUs that the target may use: of the machine, or those that its cpuset or affinity allow. Where each wait is told with who had the CPU, the waits count and not how busy the CPUs were on average: work in bursts leaves them idle in between. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel report who had the CPU at each wait, the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way. A server with as many threads as CPUs waits for none: there requests in line behind its threads, all of them at work on full CPUs, count instead, and the answer is *consistent* at most.",
     thresholds: &[CPUS_BUSY, OWN, WAIT, WAKE_UP, POOL_FULL, POOL_ROOM],
-    upstream: &[Upstream::Worded("cpu.quota", |quota| {
-        format!(
-            "the CPU is withheld by the quota of {}, not used up",
-            quota.entity.name
-        )
-    })],
+    upstream: &[
+        Upstream::Worded("cpu.quota", |quota| {
+            format!(
+                "the CPU is withheld by the quota of {}, not used up",
+                quota.entity.name
+            )
+        }),
+        Upstream::Worded("lock.spin", |spin| {
+            format!("{} spins: more CPUs would spin too", spin.entity.name)
+        }),
+    ],
     wait: None,
     would_help: &[],
     would_not_help: Some(&[]),

@@ -16,6 +16,7 @@ use crate::io::Disk;
 use crate::kernel_waits;
 use crate::number_format::percent;
 use crate::slices::Slice;
+use crate::stacks::Place;
 use crate::stats::ratio_interval;
 
 /// A share that must reach a threshold.
@@ -88,6 +89,20 @@ pub(super) fn machine(facts: &Facts<'_>) -> Entity {
         .machine()
         .map(|record| record.entity.clone());
     machine.unwrap_or_else(|| Entity::new(EntityKind::Machine, &facts.meta.identity.node, "/"))
+}
+
+/// Where the target waits most, for which lock, and where those were who ended that.
+pub(super) fn at_place(facts: &Facts<'_>, place: &Place, target: &Entity) -> Evidence {
+    let lock = place.lock.map_or_else(String::new, |address| {
+        format!(", for the lock at {address:#x}")
+    });
+    let end = place
+        .ended_in
+        .as_ref()
+        .map_or_else(String::new, |path| format!(", mostly ended in {path}"));
+    let what = format!("of that in {}{lock}{end}", place.path);
+    let column = "wait_sample.stack";
+    share(facts, &what, column, target, place.part, 0.0)
 }
 
 /// The disk that the target waits for, if it waits for one.

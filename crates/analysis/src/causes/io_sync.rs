@@ -4,13 +4,16 @@ use model::{Evidence, Finding, LedgerClass};
 use sensors::kernel_wait::IoIntent;
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, cannot_tell};
-use super::evidence::{Held, at_file, disk_busy, files, kept, of_wait, share, told_by, waited};
+use super::evidence::{
+    Held, at_file, at_place, disk_busy, files, kept, of_wait, share, told_by, waited,
+};
 use super::family::Family;
 use super::formulas;
 use super::imported::{self, limits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::number_format::{duration, percent};
+use crate::stacks;
 use crate::subject::Subject;
 use crate::thresholds::{SYNCED, Threshold};
 
@@ -142,6 +145,8 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held, wait: &Wait) ->
         )
         .by(formulas::at_a_time(facts, &[LedgerClass::Sync])),
     ];
+    let place = stacks::where_waited(facts.timeline, facts.window, wait.classes);
+    evidence.extend(place.map(|place| at_place(facts, &place, &target.entity)));
     let synced = files(facts, IoIntent::Sync);
     evidence.extend(match synced.is_empty() {
         true => files(facts, IoIntent::ReadWrite),

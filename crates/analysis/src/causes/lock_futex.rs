@@ -1,14 +1,16 @@
 //! Threads of the target wait for each other's locks.
 
-use model::{Finding, LedgerClass};
+use model::{Evidence, Finding, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
-use super::evidence::{of_wait, told_by, waited};
+use super::evidence::{Held, at_place, of_wait, told_by, waited};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::number_format::percent;
 use crate::pools::Pool;
 use crate::serving::Answering;
+use crate::stacks::{self, Place};
+use crate::subject::Subject;
 use crate::thresholds::Threshold;
 
 const COST: Threshold = Threshold::share(
@@ -23,7 +25,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Lock,
-    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too. Where the thread that reads a request also answers it, only what it sleeps in futex between the two counts, and a pool at rest is none; that covers locks that no futex word tells from queues, as those of the JVM and of InnoDB, whose waiters sleep on words of their own. Where others answer than read (an event loop, goroutines on threads), this cannot be told; nor, where that was not recorded, if more time was spent in futex than requests took or no response time is known. Where programs in the kernel are allowed, waits that a timer ended are sleep and no lock, and it is said who ended the others, and what was done meanwhile in the end, behind however many locks. Which lock it is needs stacks.",
+    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too. Where the thread that reads a request also answers it, only what it sleeps in futex between the two counts, and a pool at rest is none; that covers locks that no futex word tells from queues, as those of the JVM and of InnoDB, whose waiters sleep on words of their own. Where others answer than read (an event loop, goroutines on threads), this cannot be told; nor, where that was not recorded, if more time was spent in futex than requests took or no response time is known. Where programs in the kernel are allowed, waits that a timer ended are sleep and no lock, and it is said who ended the others, and what was done meanwhile in the end, behind however many locks. Where the call stacks of waits were recorded, the functions that wait most are named, with the lock and with where it was released.",
     thresholds: &[COST],
     upstream: &[Upstream::All("io.sync"), Upstream::Most("lock.runtime")],
     wait: Some(Wait {
@@ -50,23 +52,37 @@ fn judge(case: &Case<'_>) -> Judgement {
             "limit.pool explains it: threads waited for one of {pool}"
         ));
     }
+    let place = stacks::where_waited(facts.timeline, facts.window, &WAITS);
     let sentence = format!(
-        "A lock is the bottleneck: {} of {} was threads of {} waiting for each other{}.",
+        "A lock is the bottleneck: {} of {} was threads of {} waiting for each other{}{}.",
         percent(held.share),
         facts.whole(),
         target.name,
+        place.as_ref().map_or_else(String::new, in_words),
         holder(facts).unwrap_or_default()
     );
     let confidence = of_wait(facts, &WAITS, held.least, &[]);
     Ok(Finding {
-        evidence: vec![waited(
-            facts,
-            "waiting for a lock",
-            &told_by(facts, &WAITS, "thread.syscall"),
-            &held,
-        )],
+        evidence: evidence_of(facts, target, &held, place.as_ref()),
         ..case.finding_of_wait(&held, &target.entity, confidence, sentence)
     })
+}
+
+fn evidence_of(
+    facts: &Facts<'_>,
+    target: &Subject,
+    held: &Held,
+    place: Option<&Place>,
+) -> Vec<Evidence> {
+    let column = told_by(facts, &WAITS, "thread.syscall");
+    let mut evidence = vec![waited(facts, "waiting for a lock", &column, held)];
+    evidence.extend(place.map(|place| at_place(facts, place, &target.entity)));
+    evidence
+}
+
+/// Where they wait, to follow a number.
+fn in_words(place: &Place) -> String {
+    format!(", {} of that in {}", percent(place.part), place.path)
 }
 
 /// Who ended most of the waits, and what was done meanwhile in the end, behind however many locks.

@@ -9,6 +9,7 @@ mod cache_cold;
 mod case;
 mod cause;
 mod cpu_formulas;
+mod cpu_hot_code;
 mod cpu_imbalance;
 mod cpu_kernel;
 mod cpu_neighbour;
@@ -39,6 +40,7 @@ mod load_shares_cpu;
 mod lock_database;
 mod lock_futex;
 mod lock_runtime;
+mod lock_spin;
 mod memory_limit;
 mod memory_oom;
 mod memory_reclaim;
@@ -81,6 +83,7 @@ pub fn all() -> &'static [Cause] {
         lock_database::CAUSE,
         lock_runtime::CAUSE,
         lock_futex::CAUSE,
+        lock_spin::CAUSE,
         limit_pool::CAUSE,
         cpu_neighbour::CAUSE,
         cpu_saturated::CAUSE,
@@ -93,6 +96,7 @@ pub fn all() -> &'static [Cause] {
         load_client::CAUSE,
         cpu_softirq::CAUSE,
         cpu_kernel::CAUSE,
+        cpu_hot_code::CAUSE,
         load_shares_cpu::CAUSE,
         load_rate::CAUSE,
         load_late::CAUSE,

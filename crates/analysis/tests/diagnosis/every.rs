@@ -6,14 +6,14 @@ use model::Answer;
 
 use crate::drawing::{drawn, with};
 use crate::{
-    cache, clients, connection_pools, cores, disk, healthy, load, locks, memory, neighbour,
+    cache, clients, code, connection_pools, cores, disk, healthy, load, locks, memory, neighbour,
     network, pools, quota, remote, runtimes, saturated, thread_times,
 };
 
 /// Causes with a drawing of each, some with several.
 pub fn drawings() -> Vec<(&'static str, String)> {
     let own = |text: &str| text.to_owned();
-    vec![
+    let mut all = vec![
         ("limit.connections", clients::refused()),
         ("limit.connections", clients::full()),
         ("memory.oom", memory::oom()),
@@ -42,11 +42,6 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("lock.runtime", own(runtimes::RUNTIME)),
         ("lock.futex", own(locks::FUTEX)),
         ("lock.futex", thread_times::locked()),
-        ("limit.pool", own(pools::POOL)),
-        ("limit.pool", connection_pools::of_connections()),
-        ("limit.pool", connection_pools::behind_connections()),
-        ("limit.pool", pools::of_loops()),
-        ("limit.pool", own(pools::POOLER)),
         ("cpu.neighbour", own(neighbour::NEIGHBOUR)),
         (
             "cpu.neighbour",
@@ -71,6 +66,20 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("load.concurrency", own(clients::CONCURRENCY)),
         ("healthy", own(healthy::HEALTHY)),
         ("undetermined", locks::tie()),
+    ];
+    all.extend(of_pools_and_code());
+    all
+}
+
+fn of_pools_and_code() -> [(&'static str, String); 7] {
+    [
+        ("limit.pool", pools::POOL.to_owned()),
+        ("limit.pool", connection_pools::of_connections()),
+        ("limit.pool", connection_pools::behind_connections()),
+        ("limit.pool", pools::of_loops()),
+        ("limit.pool", pools::POOLER.to_owned()),
+        ("lock.spin", code::spinning()),
+        ("cpu.hot_code", code::hot()),
     ]
 }
 

@@ -5,6 +5,7 @@ mod beside;
 mod cache;
 mod caveats;
 mod clients;
+mod code;
 mod connection_pools;
 mod cores;
 mod damaged;

@@ -2,11 +2,13 @@
 //! (`duty_cycle.rs`). They are one collector, because they share the CPUs that counting may take.
 
 mod duty_cycle;
+mod least_wait;
 
 use model::{MISSING, Timestamp};
 
 use crate::collector::{Collector, Scan};
 use crate::events::duty_cycle::{Action, DutyCycle, EventCounts};
+use crate::events::least_wait::LeastWait;
 use crate::opening::Opening;
 use crate::output::{Output, TableId};
 use crate::registry;
@@ -27,6 +29,7 @@ struct Events {
     thread_times: Option<ThreadTimeCollector>,
     requests: Option<RequestCollector>,
     duty_cycle: DutyCycle,
+    least_wait: LeastWait,
     /// Whether the next reading includes background processes.
     wants_background: bool,
     coverage: RowDeduplicator,
@@ -36,7 +39,16 @@ struct Events {
 
 /// Opens it with the programs that are available.
 pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
-    let thread_times = opening.program("thread_time", ThreadTimeCollector::load);
+    let takes_stacks = opening.settings.stack_rate.is_some();
+    let load = |out: &mut Output| ThreadTimeCollector::load(out, takes_stacks);
+    let mut thread_times = opening.program("thread_time", load);
+    if let Some(thread_times) = thread_times.as_mut().filter(|_| takes_stacks) {
+        opening.wait_stacks = opening.program("wait_stacks", |_| thread_times.wait_stacks());
+    }
+    let least_wait = LeastWait::new(opening.settings.min_wait);
+    if let Some(thread_times) = &mut thread_times {
+        thread_times.set_least_wait(least_wait.ns());
+    }
     let beside = thread_times.as_ref().map(ThreadTimeCollector::programs);
     let requests = opening.program("requests", |out| RequestCollector::load(out, beside));
     if thread_times.is_none() && requests.is_none() {
@@ -47,6 +59,7 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
         thread_times,
         requests,
         duty_cycle: DutyCycle::new(now, opening.settings.traces_all),
+        least_wait,
         wants_background: false,
         coverage: RowDeduplicator::new(registry::MACHINE, sensors::COVERAGE.columns.len()),
         coverage_table: opening.out.open(&sensors::COVERAGE),
@@ -86,6 +99,10 @@ impl Collector for Events {
             return;
         }
         self.wants_background |= tick.is_due(BACKGROUND_TICKS * tick.budget().background);
+        if let Some(thread_times) = &mut self.thread_times {
+            let taken = thread_times.stack_counts().taken;
+            thread_times.set_least_wait(self.least_wait.tick(tick.stamp(), taken));
+        }
         let counts = self.counts();
         match self.duty_cycle.tick(boottime(), counts, tick.is_last()) {
             Action::Checkpoint => self.read_thread_times(tick.stamp(), scene, out),

@@ -1,4 +1,5 @@
-//! What runs on CPUs, in which functions: samples by the clock, each with its call stack.
+//! Call stacks: of what runs on CPUs, by samples of the clock; of waits, as the programs of thread times take them;
+//! and of who ended these.
 
 mod call_tree;
 mod naming;
@@ -13,11 +14,11 @@ use std::time::Duration;
 use kernel::bpf::Refusal;
 use kernel::stacks::{CpuSamples, End};
 use model::{GapReason, MISSING, StringId, StringKind, Timestamp, sentence};
-use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL};
+use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL, WAIT_SAMPLE};
 
 use self::call_tree::{NO_CALLER, Origin, Place};
 use self::naming::Named;
-use self::worker::{Batch, Taken, Worker};
+use self::worker::{Batch, Taken, TakenWait, Waits, Worker};
 use crate::collector::Collector;
 use crate::opening::Opening;
 use crate::output::{Output, TableId};
@@ -43,6 +44,9 @@ struct Stacks {
     modules: Vec<Option<StringId>>,
     stacks: i64,
     lost: u64,
+    lost_waits: u64,
+    /// The time of the last row about no thread: rows of one entity are in the order of time.
+    latest: Timestamp,
 }
 
 #[derive(Clone, Copy)]
@@ -50,6 +54,7 @@ struct Tables {
     stack: TableId,
     symbol: TableId,
     sample: TableId,
+    wait: TableId,
 }
 
 /// Opens it, unless the settings say that nothing is to be sampled.
@@ -63,9 +68,13 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
         stack: opening.out.open(&STACK),
         symbol: opening.out.open(&SYMBOL),
         sample: opening.out.open(&CPU_SAMPLE),
+        wait: opening.out.open(&WAIT_SAMPLE),
     };
+    let may_be_many = opening.settings.min_wait.is_some();
+    let waits = opening.wait_stacks.take();
+    let waits = waits.map(|ring| Waits { ring, may_be_many });
     let is_hardened = opening.settings.harden;
-    let stacks = Stacks::start(samples, &proc, tables, is_hardened);
+    let stacks = Stacks::start(samples, waits, &proc, tables, is_hardened);
     let refusal = stacks.as_ref().err().map(model::Sentence::from);
     opening
         .cost
@@ -77,6 +86,7 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
 impl Stacks {
     fn start(
         samples: CpuSamples,
+        waits: Option<Waits>,
         proc: &Path,
         tables: Tables,
         is_hardened: bool,
@@ -87,7 +97,10 @@ impl Stacks {
         let (cpu_ns, kernel_bytes) = (samples.period_ns(), samples.kernel_bytes());
         let proc = proc.to_owned();
         // What it keeps of its privileges it gives up itself: the kernel's symbols are opened before.
-        let run = move || Worker::new(samples, &proc, is_hardened).run(&stopped, &filled, &emptied);
+        let run = move || {
+            let worker = Worker::new(samples, waits, &proc, is_hardened);
+            worker.run(&stopped, &filled, &emptied);
+        };
         let thread = std::thread::Builder::new().name("stacks".to_owned());
         let worker = thread.spawn(run).map_err(Refusal::from)?;
         Ok(Self {
@@ -101,6 +114,8 @@ impl Stacks {
             modules: Vec::new(),
             stacks: 0,
             lost: 0,
+            lost_waits: 0,
+            latest: Timestamp::default(),
         })
     }
 
@@ -130,10 +145,14 @@ impl Stacks {
         for taken in &batch.samples {
             self.write_sample(taken, scene, out);
         }
+        for wait in &batch.waits {
+            self.write_wait(wait, scene, out);
+        }
         if let Some(named) = &batch.named {
             self.write_names(named, now, out);
         }
         self.lost += batch.lost;
+        self.lost_waits += batch.lost_waits;
         batch.clear();
         // Full only where batches were made anew meanwhile.
         let _ = self.spare.try_send(batch);
@@ -147,9 +166,42 @@ impl Stacks {
             taken.stack.map_or(MISSING, i64::from),
             self.cpu_ns,
             taken.end.map_or(MISSING, code_of),
+            taken.spins.map_or(MISSING, i64::from),
         ];
         let rows = &mut out.tables[self.tables.sample].rows;
         rows.push(taken.time, entity.unwrap_or(MACHINE), &row);
+    }
+
+    fn write_wait(&mut self, wait: &TakenWait, scene: &Scene, out: &mut Output) {
+        let processes = &scene.processes;
+        let entity_of = |pid, tid| {
+            let thread = processes.thread_entity(pid, tid);
+            thread.or_else(|| processes.entity(pid))
+        };
+        let waker = (wait.waker.tid != 0).then(|| entity_of(wait.waker.pid, wait.waker.tid));
+        let row = [
+            wait.stack.map_or(MISSING, i64::from),
+            i64::from(wait.class),
+            wait.wait_ns,
+            wait.weight_ns,
+            match wait.waker.by {
+                0 => MISSING,
+                by => i64::from(by),
+            },
+            waker.flatten().map_or(MISSING, |id| i64::from(id.0)),
+            wait.waker_stack.map_or(MISSING, i64::from),
+            wait.lock.map_or(MISSING, u64::cast_signed),
+            wait.end.map_or(MISSING, code_of),
+        ];
+        let (mut at, mut entity) = (wait.until, processes.thread_entity(wait.pid, wait.tid));
+        if entity.is_none() {
+            // Of the threads of a process one may get the CPU long after it was woken.
+            self.latest = self.latest.max(at);
+            at = self.latest;
+            entity = processes.entity(wait.pid);
+        }
+        let rows = &mut out.tables[self.tables.wait].rows;
+        rows.push(at, entity.unwrap_or(MACHINE), &row);
     }
 
     fn write_names(&self, named: &Named, now: Timestamp, out: &mut Output) {
@@ -222,6 +274,11 @@ impl Collector for Stacks {
             let what = sentence!("samples of what runs on CPUs");
             let lost = GapReason::Dropped(self.lost);
             out.gaps.report(&CPU_SAMPLE.name, what, lost);
+        }
+        if self.lost_waits > 0 {
+            let what = sentence!("waits with their call stacks");
+            let lost = GapReason::Dropped(self.lost_waits);
+            out.gaps.report(&WAIT_SAMPLE.name, what, lost);
         }
     }
 

@@ -14,6 +14,7 @@ mod short_lived;
 mod thread;
 mod untracked;
 mod wait_events;
+mod wait_stacks;
 mod wakeups;
 
 use std::collections::HashMap;
@@ -28,8 +29,8 @@ use crate::thread_time::psi_groups::PsiGroups;
 use crate::thread_time::wait_events::WaitEvents;
 use crate::thread_time::wakeups::{Around, Wakeups};
 use kernel::bpf::Refusal;
-use kernel::bpf::thread_time::ThreadTime;
 use kernel::bpf::thread_time::psi_groups::Membership;
+use kernel::bpf::thread_time::{Question, ThreadTime};
 use kernel::remote_memory::EventPlace;
 
 use account_sums::{KernelWaits, ServingSums};
@@ -78,10 +79,12 @@ pub(crate) struct ThreadTimeCollector {
 impl ThreadTimeCollector {
     /// # Errors
     /// Why the programs are not available here.
-    pub(crate) fn load(out: &mut Output) -> Result<Self, Refusal> {
+    pub(crate) fn load(out: &mut Output, takes_stacks: bool) -> Result<Self, Refusal> {
         let thread_table = out.open(&THREAD_TIME);
+        let mut asked = Question::ALL.to_vec();
+        asked.retain(|question| takes_stacks || *question != Question::WaitStack);
         Ok(Self {
-            programs: ThreadTime::load(std::env::consts::ARCH)?,
+            programs: ThreadTime::load_for(std::env::consts::ARCH, &asked)?,
             assignments: HashMap::new(),
             threads: HashMap::new(),
             background: HashMap::new(),
@@ -317,6 +320,7 @@ impl ThreadTimeCollector {
 
     /// Ends all series; returns how well the accounts agreed with the kernel's.
     pub(crate) fn finish(&mut self, out: &mut Output) -> CrossCheck {
+        self.finish_wait_stacks(out);
         self.psi_groups.finish(&self.programs, out);
         self.write_out(out);
         let buffer = &mut out.tables[self.process_table];

@@ -18,7 +18,9 @@ impl ThreadTimeCollector {
 
     /// Ends the on-window; returns when counting stopped.
     pub(crate) fn end_on_window(&mut self) -> Timestamp {
-        self.programs.end_on_window()
+        let at = self.programs.end_on_window();
+        self.take_waits_in_progress();
+        at
     }
 
     /// Detaches the programs, in an off-window.

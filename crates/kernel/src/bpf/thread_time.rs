@@ -56,6 +56,7 @@ const OFTEN: &[&str] = &[
     "on_wakeup",
     "on_wakeup_new",
     "on_migrate",
+    "on_return",
 ];
 
 pub struct ThreadTime {
@@ -74,6 +75,8 @@ pub struct ThreadTime {
     queues: Mapped<run_queue>,
     symbols: KernelSymbols,
     online: usize,
+    /// Whether call stacks of waits are taken.
+    takes_stacks: bool,
     /// Whether the kernel counts pressure: it may be built without PSI, or have it disabled at boot.
     counts_pressure: bool,
 }
@@ -134,6 +137,7 @@ impl ThreadTime {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = ThreadTimeSkelBuilder::default().open(place)?;
         psi_groups::leave_out_absent(&mut open);
+        let takes_stacks = wait_stacks::prepare(&mut open, asked)?;
         let per_cpu = EXITED_PER_CPU.min(MOST_EXITED / cpus);
         let exited_by_index = &mut open.maps.exited_by_index;
         exited_by_index.set_max_entries((per_cpu * cpus) as u32)?;
@@ -141,6 +145,7 @@ impl ThreadTime {
         let constants = constants.ok_or_else(no_variables)?;
         constants.exited_per_cpu = per_cpu as u32;
         constants::set(constants, architecture, asked)?;
+        constants.asks_wait_stacks = u32::from(takes_stacks);
         let first = open.maps.bss_data.as_deref_mut();
         let first = first.ok_or_else(no_variables)?;
         first.assignment = 1;
@@ -166,6 +171,7 @@ impl ThreadTime {
             queues: Mapped::new(&maps.run_queue_by_cpu)?,
             symbols: KernelSymbols::default(),
             online: cpus,
+            takes_stacks,
             counts_pressure: Path::new("/proc/pressure/cpu").exists(),
             hooks,
             programs,
@@ -337,9 +343,9 @@ impl ThreadTime {
     }
 
     /// Programs that run at events, by hook.
-    pub fn probes(&self) -> [(&'static str, BorrowedFd<'_>); 9] {
+    pub fn probes(&self) -> impl Iterator<Item = (&'static str, BorrowedFd<'_>)> {
         let programs = &self.programs.progs;
-        [
+        let always = [
             ("sched_switch", programs.on_switch.as_fd()),
             ("sched_waking", programs.on_waking.as_fd()),
             ("sched_wakeup", programs.on_wakeup.as_fd()),
@@ -349,7 +355,11 @@ impl ThreadTime {
             ("sched_process_exec", programs.on_exec.as_fd()),
             ("sched_process_exit", programs.on_exit.as_fd()),
             ("task_rename", programs.on_rename.as_fd()),
-        ]
+        ];
+        // A program that is not loaded has no descriptor.
+        let stacks = self.takes_stacks.then(|| programs.on_return.as_fd());
+        let stacks = stacks.map(|it| ("sched_exit_tp", it));
+        always.into_iter().chain(stacks)
     }
 
     /// Kernel memory in use, bytes; per-thread accounts are estimated for all threads of the machine.
@@ -389,6 +399,7 @@ fn no_variables() -> Refusal {
 
 mod batch;
 mod wait_event_counts;
+pub mod wait_stacks;
 mod wakeups;
 
 pub use constants::Question;

@@ -101,6 +101,15 @@ impl Module {
         Some(address.wrapping_add(offset.wrapping_sub(range.start)))
     }
 
+    /// Where in the file an address of its code lies.
+    pub(super) fn offset_of(&self, address: u64) -> Option<u64> {
+        let mut inside = self.segments.iter().map(|(range, start)| {
+            let into = address.wrapping_sub(*start);
+            (into < range.end - range.start).then(|| range.start + into)
+        });
+        inside.find_map(|offset| offset)
+    }
+
     /// Memory that the tables take, bytes.
     pub(super) fn bytes(&self) -> usize {
         let Tables { frames, index, .. } = &self.tables;

@@ -125,6 +125,12 @@ impl Unwinder {
         module.file.as_ref()
     }
 
+    /// Where in a file an address of its code lies.
+    pub(super) fn offset_of(&self, module: ModuleId, address: u64) -> Option<u64> {
+        let (_, module) = self.modules.get(module.0 as usize)?;
+        module.offset_of(address)
+    }
+
     /// Memory of unwinding tables, bytes.
     pub fn table_bytes(&self) -> usize {
         self.table_bytes

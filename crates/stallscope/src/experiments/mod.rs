@@ -114,6 +114,7 @@ fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Optio
         applications: applications(options),
         trace_all: options.trace_all,
         stack_rate: options.stacks.0,
+        min_wait: options.min_wait,
         goals: options.slo.clone(),
         root,
         argv: std::env::args_os().collect(),

@@ -7,7 +7,7 @@ use super::lanes::{Drawing, Lane};
 use super::people::People;
 use super::rows::Value;
 use super::tables::Tables;
-use super::{Drawn, at, meta, seconds};
+use super::{Drawn, at, meta, seconds, stacks};
 
 const NS: f64 = 1e9;
 
@@ -57,6 +57,7 @@ pub fn build(drawing: &Drawing) -> Drawn {
     }
     tables.finish();
     signal(drawing, &people, &mut timeline, tail);
+    stacks::write(drawing, &people, &mut timeline);
     let meta = meta::describe(drawing, &people, window);
     Drawn { timeline, meta }
 }

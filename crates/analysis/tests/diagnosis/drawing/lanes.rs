@@ -39,7 +39,7 @@ const SETTINGS: [&str; 11] = [
 ];
 
 /// Settings that take the rest of their line.
-const SENTENCES: [&str; 3] = ["blocked", "hotblocked", "complains"];
+const SENTENCES: [&str; 6] = ["blocked", "hotblocked", "complains", "ran", "spun", "slept"];
 
 /// What a thread was seen in: state, system call, wait event, wait channel.
 #[derive(Clone, Copy)]

@@ -55,10 +55,12 @@
 //! | `blocked` | `S232` | states and system calls that serving threads are seen in, in turn, second by second: `S232 D75`; `S232!0x03000004@600` has a wait event and a wait channel |
 //! | `hotblocked` | `S232` | the same of the `hot` threads |
 //! | `complains` | nothing | a kind of complaint of the workload, how often, and its first line |
+//! | `ran`, `spun` | not recorded | functions in which each serving thread was met on a CPU, working or in a loop that waits: `innermost<caller<main`; `x0.25` behind it is the part of a sample that each stands for |
+//! | `slept` | not recorded | the same in futex; behind ` by ` where those were who ended that |
 //! | `adapter` | `drawn` | who listened to the workload; `none` for nobody |
 //! | `tail` | 0 | ms of a last short bin behind the drawing |
 //!
-//! `blocked`, `hotblocked` and `complains` have a line each.
+//! `blocked`, `hotblocked`, `complains`, `ran`, `spun` and `slept` have a line each.
 //!
 //! Time begins at 100 s since boot. Rows are those a sampler would write: every 100 ms (processes
 //! and the recorder 1 s, pressure 2 s), and of an unchanged stretch only its two ends.
@@ -68,6 +70,7 @@ mod lanes;
 mod meta;
 mod people;
 mod rows;
+mod stacks;
 mod tables;
 
 pub use build::SIGNAL;

@@ -27,16 +27,19 @@ pub enum Question {
     Serving,
     /// What the pressure of a set of threads is.
     PsiGroup,
+    /// In which call stack a thread waits.
+    WaitStack,
 }
 
 impl Question {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::WaitSite,
         Self::WaitEvent,
         Self::Wakers,
         Self::Serving,
         Self::PsiGroup,
+        Self::WaitStack,
     ];
 }
 

@@ -24,6 +24,7 @@ mod moves;
 mod on_windows;
 mod questions;
 mod serving;
+mod wait_stacks;
 
 /// Only one test at a time: each needs the CPUs.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -68,7 +68,7 @@ const FIELDS: &[(&str, How, &str)] = &[
     ("plan", OneOf(&["run", "record", "import"]), "command"),
     ("plan", Sentence, "targets"),
     ("plan", Command, "typed"),
-    ("plan", Number, "fast_period_ns stack_rate trace_all"),
+    ("plan", Number, "fast_period_ns min_wait_ns stack_rate trace_all"),
     ("plan.goals", Closed, "of"),
     ("plan.goals", Number, "below_ns"),
     ("plan.goals.of", Number, "quantile"),

@@ -147,9 +147,13 @@ fn samples_without_a_stack_stand_at_their_process() {
         .map(|it| it.entity.name.clone());
     let data = timeline.table_mut(&CPU_SAMPLE);
     for step in 0..3 {
-        data.push(start + step * 1_000_000, target, &[MISSING, 5, MISSING]);
+        data.push(
+            start + step * 1_000_000,
+            target,
+            &[MISSING, 5, MISSING, MISSING],
+        );
         if let Some(recorder) = recorder {
-            data.push(start + step * 1_000_000, recorder, &[MISSING, 5, 0]);
+            data.push(start + step * 1_000_000, recorder, &[MISSING, 5, 0, 0]);
         }
     }
     let (_, text) = data_of(&recording);

@@ -60,6 +60,7 @@ fn answered(thread_time: &mut ThreadTime) -> Vec<Question> {
             Question::PsiGroup,
             readings.any(|reading| reading.ns[STATES - 1] > 0),
         ),
+        (Question::WaitStack, thread_time.stack_counts().taken > 0),
     ];
     let answered = answers.into_iter().filter(|(_, is_answered)| *is_answered);
     answered.map(|(question, _)| question).collect()

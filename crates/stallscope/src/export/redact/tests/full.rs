@@ -183,6 +183,7 @@ pub(super) fn meta() -> Meta {
         },
         plan: Plan {
             stack_rate: Some(49),
+            min_wait_ns: Some(1_000),
             command: "run".to_owned(),
             targets: vec![told("user")],
             fast_period_ns: 1,

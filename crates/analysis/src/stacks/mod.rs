@@ -1,18 +1,24 @@
-//! Call stacks of a recording: their frames by name, and which of them took most CPU time.
+//! Call stacks of a recording: their frames by name, in which of them CPU time went, and where threads waited.
 
-use std::collections::{BTreeMap, HashMap};
+mod places;
+mod report;
+mod waits;
+
+use std::collections::HashMap;
 use std::fmt;
 
-use model::{
-    EntityId, EntityKind, EntityRecord, HotPath, MISSING, Role, StackReport, StringKind, Text,
-    Timeline, Window,
-};
+use model::{EntityId, EntityKind, EntityRecord, MISSING, StringKind, Text, Timeline, Window};
 use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL};
 
-/// Paths that a report has.
-const PATHS: usize = 10;
+pub(crate) use places::{Hot, Place, hot, spinning, where_waited};
+pub use report::report;
+pub use waits::{WaitSample, wait_samples};
+
 /// Frames of a stack are followed up to here: in a file from elsewhere a stack may be its own caller.
 const MOST_FRAMES: usize = 512;
+
+/// A stack that leads to the outermost function, by the code of column `end`.
+const WHOLE: i64 = 0;
 
 /// A frame of a stack.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -59,6 +65,8 @@ pub struct CpuSample {
     pub cpu_ns: i64,
     /// How its stack in user space ends, by the code of the column; `None` where it has none.
     pub end: Option<i64>,
+    /// Whether it was in a loop that waits.
+    pub spins: bool,
 }
 
 /// The call stacks of a recording.
@@ -139,15 +147,20 @@ impl<'a> Stacks<'a> {
 pub fn cpu_samples(timeline: &Timeline, window: Window) -> impl Iterator<Item = CpuSample> {
     let known = |value: i64| (value != MISSING).then_some(value);
     let rows = rows_or_none(timeline, &CPU_SAMPLE.name, ["stack", "cpu_ns", "end"]);
-    rows.filter(move |(at, ..)| window.contains(*at)).map(
-        move |(at, entity, [stack, cpu_ns, end])| CpuSample {
-            at,
-            entity,
-            stack: known(stack),
-            cpu_ns: known(cpu_ns).unwrap_or(0).max(0),
-            end: known(end),
-        },
-    )
+    // Older recordings have no such column.
+    let mut spins = rows_or_none(timeline, &CPU_SAMPLE.name, ["spins"]);
+    rows.map(move |row| (row, spins.next()))
+        .filter(move |((at, ..), _)| window.contains(*at))
+        .map(
+            move |((at, entity, [stack, cpu_ns, end]), spins)| CpuSample {
+                at,
+                entity,
+                stack: known(stack),
+                cpu_ns: known(cpu_ns).unwrap_or(0).max(0),
+                end: known(end),
+                spins: spins.is_some_and(|(.., [spins])| spins == 1),
+            },
+        )
 }
 
 /// The process that an entity belongs to, or the entity itself where it belongs to none.
@@ -158,61 +171,6 @@ pub fn process_of(timeline: &Timeline, entity: EntityId) -> Option<&EntityRecord
         _ => Some(record),
     }
 }
-
-/// What ran in a window; `None` of a recording without stacks, and where nothing ran.
-pub fn report(timeline: &Timeline, window: Window) -> Option<StackReport> {
-    let stacks = Stacks::of(timeline)?;
-    let mut by_path: BTreeMap<(&str, Role, Vec<Frame<'_>>), i64> = BTreeMap::new();
-    let mut by_stack: HashMap<(EntityId, Option<i64>), i64> = HashMap::new();
-    let (mut samples, mut unwound, mut whole) = (0, 0_u64, 0_u64);
-    for sample in cpu_samples(timeline, window) {
-        let process = process_of(timeline, sample.entity);
-        let Some(process) = process.filter(|it| it.role != Role::Recorder) else {
-            continue;
-        };
-        samples += 1;
-        unwound += u64::from(sample.end.is_some());
-        whole += u64::from(sample.end == Some(WHOLE));
-        *by_stack.entry((process.id, sample.stack)).or_default() += sample.cpu_ns;
-    }
-    let cpu_ns: i64 = by_stack.values().sum();
-    if cpu_ns == 0 {
-        return None;
-    }
-    let mut unnamed_ns = 0;
-    for ((process, stack), ns) in by_stack {
-        let frames = stack.map(|stack| stacks.frames(stack)).unwrap_or_default();
-        if frames.first().is_none_or(|frame| frame.function.is_none()) {
-            unnamed_ns += ns;
-        }
-        if let Some(process) = timeline.entities.get(process) {
-            let key = (&*process.entity.name, process.role, frames);
-            *by_path.entry(key).or_default() += ns;
-        }
-    }
-    let mut paths: Vec<_> = by_path.into_iter().collect();
-    paths.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
-    let share = |ns: i64| ns as f64 / cpu_ns as f64;
-    Some(StackReport {
-        samples,
-        cpu_ns,
-        whole: (unwound > 0).then(|| whole as f64 / unwound as f64),
-        unnamed: share(unnamed_ns),
-        paths: paths
-            .into_iter()
-            .take(PATHS)
-            .map(|((process, role, frames), ns)| HotPath {
-                process: process.to_owned(),
-                role,
-                share: share(ns),
-                frames: frames.iter().map(Frame::to_string).collect(),
-            })
-            .collect(),
-    })
-}
-
-/// A stack that leads to the outermost function, by the code of column `end`.
-const WHOLE: i64 = 0;
 
 type Row<const N: usize> = (model::Timestamp, EntityId, [i64; N]);
 

@@ -1,0 +1,275 @@
+//! What a report says of call stacks: the paths of most CPU time, and those of most waiting.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{
+    ClassState, EntityId, HotPath, LedgerClass, Role, StackReport, Timeline, WaitEnd, WaitPath,
+    WaitReport, Window,
+};
+
+use super::{Frame, Stacks, WHOLE, WaitSample, cpu_samples, process_of, wait_samples};
+
+/// Paths that a report has, of each kind.
+const PATHS: usize = 10;
+/// Paths of waits for work.
+const IDLE_PATHS: usize = 3;
+/// Of a normal distribution 95 % lie within so many standard deviations.
+const NORMAL_95: f64 = 1.96;
+
+/// What ran in a window, and where threads waited; `None` of a recording without stacks, and where there are none.
+pub fn report(timeline: &Timeline, window: Window) -> Option<StackReport> {
+    let stacks = Stacks::of(timeline)?;
+    let waits = waits(&stacks, timeline, window);
+    let ran = ran(&stacks, timeline, window);
+    match (ran, waits) {
+        (Some(ran), waits) => Some(StackReport { waits, ..ran }),
+        (None, waits @ Some(_)) => Some(StackReport {
+            samples: 0,
+            cpu_ns: 0,
+            whole: None,
+            unnamed: 0.0,
+            paths: Vec::new(),
+            waits,
+        }),
+        (None, None) => None,
+    }
+}
+
+/// Processes by name and role, with a path.
+type Path<'a> = (&'a str, Role, Vec<Frame<'a>>);
+
+fn ran(stacks: &Stacks<'_>, timeline: &Timeline, window: Window) -> Option<StackReport> {
+    let mut by_path: BTreeMap<Path<'_>, i64> = BTreeMap::new();
+    let mut by_stack: HashMap<(EntityId, Option<i64>), i64> = HashMap::new();
+    let (mut samples, mut unwound, mut whole) = (0, 0_u64, 0_u64);
+    for sample in cpu_samples(timeline, window) {
+        let process = process_of(timeline, sample.entity);
+        let Some(process) = process.filter(|it| it.role != Role::Recorder) else {
+            continue;
+        };
+        samples += 1;
+        unwound += u64::from(sample.end.is_some());
+        whole += u64::from(sample.end == Some(WHOLE));
+        *by_stack.entry((process.id, sample.stack)).or_default() += sample.cpu_ns;
+    }
+    let cpu_ns: i64 = by_stack.values().sum();
+    if cpu_ns == 0 {
+        return None;
+    }
+    let mut unnamed_ns = 0;
+    for ((process, stack), ns) in by_stack {
+        let frames = stack.map(|stack| stacks.frames(stack)).unwrap_or_default();
+        if frames.first().is_none_or(|frame| frame.function.is_none()) {
+            unnamed_ns += ns;
+        }
+        if let Some(process) = timeline.entities.get(process) {
+            let key = (&*process.entity.name, process.role, frames);
+            *by_path.entry(key).or_default() += ns;
+        }
+    }
+    let mut paths: Vec<_> = by_path.into_iter().collect();
+    paths.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    let share = |ns: i64| ns as f64 / cpu_ns as f64;
+    Some(StackReport {
+        samples,
+        cpu_ns,
+        whole: (unwound > 0).then(|| whole as f64 / unwound as f64),
+        unnamed: share(unnamed_ns),
+        paths: paths
+            .into_iter()
+            .take(PATHS)
+            .map(|((process, role, frames), ns)| HotPath {
+                process: process.to_owned(),
+                role,
+                share: share(ns),
+                frames: words(&frames),
+            })
+            .collect(),
+        waits: None,
+    })
+}
+
+/// Waits on one path.
+#[derive(Default)]
+struct OnPath {
+    waits: u64,
+    ns: i64,
+    /// By waker's process and stack.
+    ended_ns: HashMap<(EntityId, Option<i64>), i64>,
+}
+
+/// Waits by process, class and stack.
+type ByStack = HashMap<(EntityId, LedgerClass, Option<i64>), OnPath>;
+/// Waits by class and path.
+type ByPath<'a> = BTreeMap<(LedgerClass, Path<'a>), OnPath>;
+
+fn waits(stacks: &Stacks<'_>, timeline: &Timeline, window: Window) -> Option<WaitReport> {
+    let mut by_stack = ByStack::new();
+    let (mut waits, mut unwound, mut whole, mut variance) = (0, 0_u64, 0_u64, 0.0);
+    for wait in wait_samples(timeline, window) {
+        let process = process_of(timeline, wait.entity);
+        let Some(process) = process.filter(|it| is_followed(it.role)) else {
+            continue;
+        };
+        waits += 1;
+        unwound += u64::from(wait.end.is_some());
+        whole += u64::from(wait.end == Some(WHOLE));
+        variance += variance_of(&wait);
+        let key = (process.id, wait.class, wait.stack);
+        let on_path = by_stack.entry(key).or_default();
+        on_path.waits += 1;
+        on_path.ns += wait.weight_ns;
+        if let Some(waker) = wait.waker.and_then(|id| process_of(timeline, id)) {
+            let ended = on_path.ended_ns.entry((waker.id, wait.waker_stack));
+            *ended.or_default() += wait.weight_ns;
+        }
+    }
+    if waits == 0 {
+        return None;
+    }
+    let by_path = by_path(stacks, timeline, by_stack);
+    let [needed_ns, idle_ns] = [false, true].map(|idle| -> i64 {
+        let paths = by_path.iter();
+        let of_kind = paths.filter(|((class, _), _)| is_idle(*class) == idle);
+        of_kind.map(|(_, it)| it.ns).sum()
+    });
+    Some(WaitReport {
+        waits,
+        blocked_ns: needed_ns + idle_ns,
+        error_ns: (NORMAL_95 * variance.sqrt()) as i64,
+        needed_ns,
+        whole: (unwound > 0).then(|| whole as f64 / unwound as f64),
+        paths: most(&by_path)
+            .map(|((class, (process, role, frames)), it)| WaitPath {
+                process: (*process).to_owned(),
+                role: *role,
+                class: *class,
+                share: match is_idle(*class) {
+                    true => it.ns as f64 / idle_ns.max(1) as f64,
+                    false => it.ns as f64 / needed_ns.max(1) as f64,
+                },
+                waits: it.waits,
+                frames: words(frames),
+                ended_by: ended_by(stacks, timeline, it),
+            })
+            .collect(),
+    })
+}
+
+/// The waits of stacks with the same functions together.
+fn by_path<'a>(stacks: &Stacks<'a>, timeline: &'a Timeline, by_stack: ByStack) -> ByPath<'a> {
+    let mut by_path = ByPath::new();
+    for ((process, class, stack), on_stack) in by_stack {
+        let Some(process) = timeline.entities.get(process) else {
+            continue;
+        };
+        let frames = stack.map_or_else(Vec::new, |stack| waiting_frames(stacks, stack));
+        let key = (class, (&*process.entity.name, process.role, frames));
+        let on_path = by_path.entry(key).or_default();
+        on_path.waits += on_stack.waits;
+        on_path.ns += on_stack.ns;
+        for (waker, ns) in on_stack.ended_ns {
+            *on_path.ended_ns.entry(waker).or_default() += ns;
+        }
+    }
+    by_path
+}
+
+/// The paths that are said: of what was needed, then of waits for work.
+fn most<'a, 'b>(
+    by_path: &'b ByPath<'a>,
+) -> impl Iterator<Item = (&'b (LedgerClass, Path<'a>), &'b OnPath)> {
+    let mut paths: Vec<_> = by_path.iter().collect();
+    paths.sort_by_key(|(_, it)| std::cmp::Reverse(it.ns));
+    let (idle, needed): (Vec<_>, Vec<_>) = paths
+        .into_iter()
+        .partition(|((class, _), _)| is_idle(*class));
+    needed
+        .into_iter()
+        .take(PATHS)
+        .chain(idle.into_iter().take(IDLE_PATHS))
+}
+
+/// Whose waits are recorded.
+fn is_followed(role: Role) -> bool {
+    matches!(role, Role::Target | Role::Generator | Role::Dependency)
+}
+
+/// Whether threads without work are in that class.
+fn is_idle(class: LedgerClass) -> bool {
+    class.state() == ClassState::Idle
+}
+
+/// The variance that a wait adds to sums: each was taken with the probability wait / weight (Horvitz and Thompson 1952,
+/// of independent draws).
+fn variance_of(wait: &WaitSample) -> f64 {
+    let (weight, wait) = (wait.weight_ns as f64, wait.wait_ns as f64);
+    (weight * (weight - wait)).max(0.0)
+}
+
+/// Who ended most of the waits on a path.
+fn ended_by(stacks: &Stacks<'_>, timeline: &Timeline, on_path: &OnPath) -> Option<WaitEnd> {
+    let mut by_path: BTreeMap<(&str, Vec<Frame<'_>>), i64> = BTreeMap::new();
+    for ((waker, stack), ns) in &on_path.ended_ns {
+        let Some(waker) = timeline.entities.get(*waker) else {
+            continue;
+        };
+        let frames = stack.map_or_else(Vec::new, |stack| waiting_frames(stacks, stack));
+        *by_path.entry((&waker.entity.name, frames)).or_default() += ns;
+    }
+    let most = by_path.into_iter().max_by_key(|(_, ns)| *ns);
+    most.map(|((process, frames), ns)| WaitEnd {
+        process: process.to_owned(),
+        share: ns as f64 / on_path.ns.max(1) as f64,
+        frames: words(&frames),
+    })
+}
+
+fn words(frames: &[Frame<'_>]) -> Vec<String> {
+    frames.iter().map(Frame::to_string).collect()
+}
+
+/// The frames of a stack, without those of the scheduler and of what looks at it: every wait and every wake-up has them.
+fn waiting_frames<'a>(stacks: &Stacks<'a>, stack: i64) -> Vec<Frame<'a>> {
+    const MOST: usize = 6;
+    let frames = stacks.frames(stack);
+    let last = frames.iter().take(MOST).rposition(|frame| {
+        let function = frame.function.filter(|_| frame.module == "[kernel]");
+        function.is_some_and(is_schedulers)
+    });
+    frames[last.map_or(0, |last| last + 1)..].to_vec()
+}
+
+/// Functions of kernel/sched/core.c that every wait or every wake-up goes through, and the hook.
+fn is_schedulers(function: &str) -> bool {
+    function.starts_with("__traceiter_")
+        || matches!(
+            function,
+            "__schedule" | "schedule" | "try_to_wake_up" | "wake_up_process"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Timestamp;
+
+    #[test]
+    fn a_wait_that_stands_for_others_makes_sums_uncertain() {
+        let wait = |wait_ns, weight_ns| WaitSample {
+            until: Timestamp::from_ns(0),
+            entity: EntityId(0),
+            stack: None,
+            class: LedgerClass::Futex,
+            wait_ns,
+            weight_ns,
+            waker: None,
+            waker_stack: None,
+            lock: None,
+            end: None,
+        };
+        assert!(variance_of(&wait(500, 500)) < 1e-9, "it stands for itself");
+        // Ten waits of 1, each taken with probability 0.1, weigh 10 each: the variance of one is 10 * 9.
+        assert!((variance_of(&wait(1, 10)) - 90.0).abs() < 1e-9);
+    }
+}
