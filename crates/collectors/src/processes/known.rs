@@ -100,10 +100,13 @@ impl Processes {
         all.map(|(pid, process)| (*pid, process.entity))
     }
 
-    /// Calls `each` for every thread of tracked processes.
-    pub(crate) fn each_thread(&self, mut each: impl FnMut(u32, EntityId)) {
-        let threads = self.by_pid.values().filter_map(|it| it.threads.as_ref());
-        threads.for_each(|threads| threads.each(&mut each));
+    /// Calls `each` for every thread of tracked processes: process, thread and entity.
+    pub(crate) fn each_thread(&self, mut each: impl FnMut(u32, u32, EntityId)) {
+        for (pid, process) in &self.by_pid {
+            if let Some(threads) = &process.threads {
+                threads.each(&mut |tid, entity| each(*pid, tid, entity));
+            }
+        }
     }
 
     /// The entity of a thread of a tracked process.

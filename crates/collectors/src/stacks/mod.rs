@@ -3,6 +3,7 @@
 
 mod call_tree;
 mod naming;
+mod owners;
 mod perf_maps;
 mod worker;
 
@@ -18,16 +19,20 @@ use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL, WAIT_SAMPLE};
 
 use self::call_tree::{NO_CALLER, Origin, Place};
 use self::naming::Named;
+use self::owners::Owners;
 use self::worker::{Batch, Taken, TakenWait, Waits, Worker};
 use crate::collector::Collector;
 use crate::opening::Opening;
 use crate::output::{Output, TableId};
 use crate::registry::MACHINE;
 use crate::scene::Scene;
+use crate::schedule::ticks_of;
 use crate::tick::Tick;
 
 /// Batches on their way to the sampler: with two the worker fills one while the other is written.
 const BATCHES: usize = 2;
+/// How often it is noted who is there, in ticks.
+const OWNERS_TICKS: u64 = ticks_of(Duration::from_secs(1));
 /// How long the sampler waits at the end for the names of functions.
 const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -45,6 +50,7 @@ struct Stacks {
     stacks: i64,
     lost: u64,
     lost_waits: u64,
+    owners: Owners,
     /// The time of the last row about no thread: rows of one entity are in the order of time.
     latest: Timestamp,
 }
@@ -115,6 +121,7 @@ impl Stacks {
             stacks: 0,
             lost: 0,
             lost_waits: 0,
+            owners: Owners::default(),
             latest: Timestamp::default(),
         })
     }
@@ -159,9 +166,7 @@ impl Stacks {
     }
 
     fn write_sample(&self, taken: &Taken, scene: &Scene, out: &mut Output) {
-        let processes = &scene.processes;
-        let entity = processes.thread_entity(taken.pid, taken.tid);
-        let entity = entity.or_else(|| processes.entity(taken.pid));
+        let (_, entity) = self.owners.of(taken.pid, taken.tid, scene);
         let row = [
             taken.stack.map_or(MISSING, i64::from),
             self.cpu_ns,
@@ -173,12 +178,8 @@ impl Stacks {
     }
 
     fn write_wait(&mut self, wait: &TakenWait, scene: &Scene, out: &mut Output) {
-        let processes = &scene.processes;
-        let entity_of = |pid, tid| {
-            let thread = processes.thread_entity(pid, tid);
-            thread.or_else(|| processes.entity(pid))
-        };
-        let waker = (wait.waker.tid != 0).then(|| entity_of(wait.waker.pid, wait.waker.tid));
+        let waker =
+            (wait.waker.tid != 0).then(|| self.owners.of(wait.waker.pid, wait.waker.tid, scene).1);
         let row = [
             wait.stack.map_or(MISSING, i64::from),
             i64::from(wait.class),
@@ -193,12 +194,12 @@ impl Stacks {
             wait.lock.map_or(MISSING, u64::cast_signed),
             wait.end.map_or(MISSING, code_of),
         ];
-        let (mut at, mut entity) = (wait.until, processes.thread_entity(wait.pid, wait.tid));
-        if entity.is_none() {
+        let (is_thread, entity) = self.owners.of(wait.pid, wait.tid, scene);
+        let mut at = wait.until;
+        if !is_thread {
             // Of the threads of a process one may get the CPU long after it was woken.
             self.latest = self.latest.max(at);
             at = self.latest;
-            entity = processes.entity(wait.pid);
         }
         let rows = &mut out.tables[self.tables.wait].rows;
         rows.push(at, entity.unwrap_or(MACHINE), &row);
@@ -255,6 +256,9 @@ fn code_of(end: End) -> i64 {
 
 impl Collector for Stacks {
     fn sample(&mut self, tick: &Tick, scene: &mut Scene, out: &mut Output) {
+        if tick.passes(OWNERS_TICKS) {
+            self.owners.note(scene);
+        }
         while let Ok(batch) = self.batches.try_recv() {
             self.write(batch, tick.stamp(), scene, out);
         }

@@ -153,7 +153,7 @@ impl ThreadTimeCollector {
             slices,
             ..
         } = self;
-        processes.each_thread(|tid, entity| {
+        processes.each_thread(|_, tid, entity| {
             let known = threads.entry(tid);
             let known = known.or_insert_with(|| Thread::new(entity, *round));
             if known.last.entity() != entity && known.exited {

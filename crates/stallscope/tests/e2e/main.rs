@@ -60,4 +60,5 @@ mod statuses;
 mod streams;
 mod targets;
 mod terminal;
+mod wait_stacks;
 mod waits;

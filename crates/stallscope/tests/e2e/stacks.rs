@@ -10,13 +10,13 @@ use crate::place::Place;
 use crate::process::Running;
 
 /// A program: what its output and its functions end in, the files it is made of, how it is built and started.
-struct Program {
-    name: &'static str,
-    functions: [&'static str; 3],
-    needs: &'static [&'static str],
-    file: (&'static str, &'static str),
-    build: &'static str,
-    start: &'static str,
+pub struct Program {
+    pub name: &'static str,
+    pub functions: [&'static str; 3],
+    pub needs: &'static [&'static str],
+    pub file: (&'static str, &'static str),
+    pub build: &'static str,
+    pub start: &'static str,
 }
 
 const PROGRAMS: [Program; 6] = [
@@ -136,7 +136,7 @@ fn compare(extent: &Extent) {
 }
 
 /// What a program says of itself: `NAME HEAVY MIDDLE LIGHT`, s.
-fn own_shares(output: &str, name: &str) -> [f64; 3] {
+pub fn own_shares(output: &str, name: &str) -> [f64; 3] {
     let start = format!("{name} ");
     let line = output.lines().find_map(|line| line.strip_prefix(&start));
     let line = line.unwrap_or_else(|| panic!("{name} says nothing in {output}"));
@@ -146,7 +146,7 @@ fn own_shares(output: &str, name: &str) -> [f64; 3] {
 }
 
 /// Whether a function is that one: `work::Worker<..>::heavy_cc`, `LazyCompile:*heavyJs heavy.js:13:17`.
-fn is_called(name: &str, function: &str) -> bool {
+pub fn is_called(name: &str, function: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     name.split(|letter| !is_letter(letter))
         .any(|word| word == function)
