@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use kernel::bpf::thread_time::Question;
-use kernel::{Probe, block_costs, probe_costs, request_costs};
+use kernel::{Probe, block_costs, flow_costs, probe_costs, request_costs};
 use model::Role;
 use rustix::fs::OFlags;
 
@@ -41,6 +41,8 @@ pub(crate) fn measure() -> Result<()> {
     }
     let probes = block_costs(block_requests).map_err(|why| anyhow!("probes: {why}"))?;
     say_block(&probes);
+    let probes = flow_costs(requests).map_err(|why| anyhow!("probes: {why}"))?;
+    say_flow(&probes);
     Ok(())
 }
 
@@ -92,6 +94,18 @@ fn say_block(probes: &[Probe]) {
         "probes: block requests: {:.0} ns a request, statistics included",
         ns as f64 / requests as f64
     );
+}
+
+/// What TCP costs at the hooks of who talks to whom, where nothing is to be counted call by call.
+fn say_flow(probes: &[Probe]) {
+    for probe in probes.iter().filter(|it| it.runs > 0) {
+        println!(
+            "probes: flows, of TCP: {}: {:.0} ns each of {} runs",
+            probe.name,
+            each(probes, probe.name),
+            probe.runs
+        );
+    }
 }
 
 /// A server that answers a client's requests over TCP, one after the other, as often as it can; it looks

@@ -10,6 +10,7 @@
 #define STALLSCOPE_CONNECTION_BPF_H
 
 #include "kernel.bpf.h"
+#include "connection_state.bpf.h"
 #include "histogram.bpf.h"
 #include "resp.bpf.h"
 #include "../requests.h"
@@ -24,78 +25,6 @@
 /* As many sends for one request, of this few bytes each, are replies to several or a stream. */
 #define MANY_SENDS 4
 #define SMALL_SEND 512
-
-/* One end of a connection. A server's is changed by its process and, when data arrive, by another CPU. */
-struct connection {
-	/* When the request began (it arrived at the server, left the client), and the one after it: 0 for no
-	 * request, UNTIMED. */
-	__u64 began_ns;
-	__u64 next_ns;
-	/* The last send of the reply; for a client its last receive. */
-	__u64 answered_ns;
-	__u64 cookie;
-	/* enum requests_side */
-	__u32 side;
-	/* Its service's account, or of what its service asks this peer, and its own. */
-	__u32 service;
-	__u32 own;
-	/* What of the stream the application had read at its last send (TCP). */
-	__u32 copied_seq;
-	/* Sends of the reply, and their bytes; for a client its receives. */
-	__u32 answers;
-	__u32 bytes;
-	__u32 requests;
-	/* The state of the random numbers. */
-	__u32 random;
-	/* When the request began and when the last of its reply was sent (at a client: came), jiffies: of every
-	 * request, drawn for timing or not. 0 for not known. */
-	__u32 began_jiffies;
-	__u32 ended_jiffies;
-	/* The last walk that came by. */
-	__u32 walk;
-	/* The roles that were in force when its process was last asked for its own; 0 for never. */
-	__u32 roles;
-	/* enum input, of a unix socket. */
-	__u32 input;
-	/* enum protocol */
-	__u8 protocol;
-	/* Whether the last read that was looked at held more than one request. */
-	__u8 several;
-	/* Whether more had arrived when the reply was sent. */
-	__u8 unread;
-	/* Whether any of the request was seen to be read. */
-	__u8 asked;
-	/* Whether the other end is on this machine too, so that its sends tell when requests arrive. */
-	__u8 is_local;
-	/* Of a client: whether a request was sent that is not counted yet. */
-	__u8 is_open;
-	/* Of a client that asks by datagrams: questions without an answer. */
-	__u8 unanswered;
-};
-
-/* What an end of a unix socket has to read, as far as sends were noticed. */
-enum input {
-	/* Nothing since its last send. */
-	INPUT_NONE,
-	/* The other end has sent since then. */
-	INPUT_GIVEN,
-	/* Nothing, and it has sent all the same: more of the same, or before the other end's send was noticed. */
-	INPUT_MISSED
-};
-
-/* What a connection's first request was in. */
-enum protocol {
-	PROTOCOL_UNKNOWN,
-	PROTOCOL_RESP,
-	PROTOCOL_OTHER
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct connection);
-} connection_by_socket SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -196,6 +196,12 @@ struct in6_addr {
 	} in6_u;
 };
 
+struct net {
+	struct {
+		unsigned int inum;
+	} ns;
+};
+
 struct sock_common {
 	unsigned int skc_daddr;
 	unsigned int skc_rcv_saddr;
@@ -203,10 +209,11 @@ struct sock_common {
 	unsigned short skc_num;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
+	unsigned long skc_flags;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 	struct {
-		void *net;
+		struct net *net;
 	} skc_net;
 };
 
@@ -227,6 +234,9 @@ struct sock {
 	struct sk_buff_head sk_receive_queue;
 	unsigned int sk_max_ack_backlog;
 	unsigned short sk_type;
+	unsigned short sk_protocol; /* since 5.6 */
+	unsigned char sk_userlocks : 4;
+	int sk_err;
 	struct pid *sk_peer_pid;
 };
 
@@ -246,6 +256,20 @@ struct tcp_sock {
 	unsigned int lsndtime;
 	/* Of the last five minutes, us; all ones before the first. */
 	struct minmax rtt_min;
+	/* Smoothed round-trip time, us << 3; 0 before the first. */
+	unsigned int srtt_us;
+	/* Sequence numbers: the first that is not acknowledged, the next to be sent, the next to be written. */
+	unsigned int snd_una;
+	unsigned int snd_nxt;
+	unsigned int write_seq;
+	/* What has been acknowledged, a connection's beginning (where it was made from here) and end count as one each. */
+	unsigned long long bytes_acked;
+	/* With the end of the stream, which counts as one. */
+	unsigned long long bytes_received;
+	/* Segments sent again, those that open a connection too; segments with data. */
+	unsigned int total_retrans;
+	unsigned int data_segs_in;
+	unsigned int data_segs_out;
 };
 
 struct inet_connection_sock {
@@ -255,7 +279,14 @@ struct inet_connection_sock {
 	} icsk_ack;
 };
 
-struct unix_address;
+struct sockaddr_un {
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[0];
+};
 
 struct unix_sock {
 	struct unix_address *addr;
@@ -277,6 +308,11 @@ struct cgroup {
 
 struct socket {
 	struct sock *sk;
+};
+
+struct bpf_iter__bpf_sk_storage_map {
+	struct sock *sk;
+	void *value;
 };
 
 struct bpf_iter__task_file {

@@ -28,19 +28,6 @@ struct {
 /* Peers so far; above REQUESTS_MOST_PEERS every further connection to one that has no account. */
 __u32 peers_met;
 
-/* IPv4 in an address of IPv6 is IPv4: the two ends of a connection may differ in that. */
-static __always_inline void unmap(__u16 *family, __u8 *address)
-{
-	__u32 *words = (__u32 *)address;
-
-	if (*family != AF_INET6 || words[0] || words[1] || words[2] != bpf_htonl(0xffff))
-		return;
-	*family = AF_INET;
-	words[0] = words[3];
-	words[2] = 0;
-	words[3] = 0;
-}
-
 /* This end's address, as `far_end` has the other's. */
 static __always_inline void near_end(struct sock_common *ends, __u16 *family, __u8 *address)
 {

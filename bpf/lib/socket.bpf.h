@@ -5,21 +5,11 @@
 #ifndef STALLSCOPE_SOCKET_BPF_H
 #define STALLSCOPE_SOCKET_BPF_H
 
+#include "address.bpf.h"
 #include "kernel.bpf.h"
 #include <bpf/bpf_endian.h>
 #include "../requests.h"
 
-/* include/linux/socket.h */
-#define AF_UNIX 1
-#define AF_INET 2
-#define AF_INET6 10
-#define SOCK_STREAM 1
-#define SOCK_DGRAM 2
-/* include/net/tcp_states.h */
-#define TCP_ESTABLISHED 1
-#define TCP_CLOSE_WAIT 8
-#define TCP_SYN_RECV 3
-#define TCP_LISTEN 10
 /* RFC 1035 */
 #define NAMES_PORT 53
 
@@ -96,13 +86,7 @@ static __always_inline bool far_end(struct sock_common *ends, struct requests_co
 {
 	contact->family = ends->skc_family;
 	contact->port = bpf_ntohs(ends->skc_dport);
-	if (contact->family == AF_INET)
-		__builtin_memcpy(contact->address, &ends->skc_daddr, 4);
-	else if (contact->family == AF_INET6)
-		BPF_CORE_READ_INTO(&contact->address, ends, skc_v6_daddr);
-	else
-		return false;
-	return true;
+	return far_address(ends, contact->address);
 }
 
 /* The other end of a client's connection. */

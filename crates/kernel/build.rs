@@ -7,10 +7,11 @@ use std::process::Command;
 use libbpf_cargo::SkeletonBuilder;
 
 /// One program each: `bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 8] = [
     "block",
     "clock",
     "floor",
+    "flow",
     "thread_time",
     "pressure",
     "requests",

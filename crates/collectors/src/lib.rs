@@ -12,6 +12,7 @@ mod connections;
 mod events;
 mod file_waits;
 mod filesystems;
+mod flows;
 mod gaps;
 mod handle;
 mod interner;

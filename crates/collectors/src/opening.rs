@@ -1,5 +1,7 @@
 //! What collectors are opened with: settings, the output's tables, and BPF programs where they are available.
 
+use std::os::fd::OwnedFd;
+
 use model::{Cost, Sentence, Table, sentence};
 use sensors::Scope;
 
@@ -18,6 +20,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) out: &'a mut Output,
     pub(crate) cost: &'a mut Cost,
+    /// The map of connections whose requests are counted, for the program that counts them by flow.
+    pub(crate) connections: Option<OwnedFd>,
     /// Tables that a BPF program fills instead of sensors.
     replaced: Vec<&'static Table>,
     /// Where call stacks of waits come from, for the collector of call stacks.
@@ -36,6 +40,7 @@ impl<'a> Opening<'a> {
             environment,
             out,
             cost,
+            connections: None,
             replaced: Vec::new(),
             wait_stacks: None,
         }

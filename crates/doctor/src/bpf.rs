@@ -136,6 +136,24 @@ pub(super) fn block(host: &HostFacts<'_>) -> Answer {
     }
 }
 
+/// Whether the programs that count who talks to whom load.
+pub(super) fn flow(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
+        return Answer::not_probed();
+    };
+    match &probes.flow_programs {
+        Ok(taken) => Answer::fine(format!(
+            "What processes exchange with each peer is counted by port: TCP, UDP and unix sockets ({}).",
+            tried(*taken)
+        )),
+        Err(refusal) => Answer::missing(format!(
+            "The programs that count what processes exchange with each peer do not load: {refusal}. Verdicts of \
+             this version can do without: TCP connections of target, generator and dependencies are read \
+             once a second, without short ones; UDP, unix sockets and other processes are not seen."
+        )),
+    }
+}
+
 /// Whether the program that walks over all threads loads.
 pub(super) fn tasks(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {

@@ -66,6 +66,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("bpf_thread_time", bpf::thread_time),
     ("bpf_requests", bpf::requests),
     ("bpf_block", bpf::block),
+    ("bpf_flow", bpf::flow),
     ("bpf_tasks", bpf::tasks),
     ("perf", perf::check),
 ];

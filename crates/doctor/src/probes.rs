@@ -63,6 +63,8 @@ pub(crate) struct Probes {
     pub(crate) request_programs: Result<Taken, Refusal>,
     /// The same for the programs at block devices.
     pub(crate) block_programs: Result<Taken, Refusal>,
+    /// The same for the programs that count who talks to whom.
+    pub(crate) flow_programs: Result<Taken, Refusal>,
     /// The same for the program that walks over all threads.
     pub(crate) tasks_program: Result<Taken, Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
@@ -106,6 +108,7 @@ impl Probes {
             thread_time_programs: trials::thread_time_programs(),
             request_programs: trials::request_programs(),
             block_programs: trials::block_programs(),
+            flow_programs: trials::flow_programs(),
             tasks_program: trials::tasks_program(),
             cpu_clock: trials::cpu_clock(),
             cycles: trials::cycles(),
@@ -160,6 +163,7 @@ pub(crate) mod testing {
             thread_time_programs: Ok(Some(1_500_000)),
             request_programs: Ok(Some(1_500_000)),
             block_programs: Ok(Some(1_500_000)),
+            flow_programs: Ok(Some(1_500_000)),
             tasks_program: Ok(Some(1_500_000)),
             cpu_clock: Ok(()),
             cycles: Ok(()),
@@ -183,6 +187,7 @@ pub(crate) mod testing {
             thread_time_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             request_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             block_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
+            flow_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             tasks_program: Err(Refusal::new("Operation not permitted (os error 1)")),
             cycles: Err(Errno::NOENT),
             ..everything()

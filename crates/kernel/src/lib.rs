@@ -34,7 +34,9 @@ pub mod stacks;
 pub mod trials;
 pub mod units;
 
-pub use bpf::probes::{AtSwitch, Probe, SwitchPrograms, block_costs, probe_costs, request_costs};
+pub use bpf::probes::{
+    AtSwitch, Probe, SwitchPrograms, block_costs, flow_costs, probe_costs, request_costs,
+};
 pub use child::{Child, StdoutTo, Streams, signal_at_parents_end, spawn};
 pub use clock::{Clocks, boottime};
 pub use environment::{Environment, cpus_allowed, environment};

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use crate::bpf::Refusal;
 use crate::bpf::block::Block;
+use crate::bpf::flow::Flow;
 use crate::bpf::pressure::Pressure;
 use crate::bpf::requests::Requests;
 use crate::bpf::tasks::Tasks;
@@ -47,6 +48,14 @@ pub fn request_programs() -> Result<Taken, Refusal> {
 /// Why they do not load.
 pub fn block_programs() -> Result<Taken, Refusal> {
     Block::load().map(|it| it.kernel_bytes())
+}
+
+/// Loads the programs that count who talks to whom.
+///
+/// # Errors
+/// Why they do not load.
+pub fn flow_programs() -> Result<Taken, Refusal> {
+    Flow::load(None).map(|it| it.kernel_bytes())
 }
 
 /// Loads the program that walks over all threads.

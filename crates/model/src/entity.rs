@@ -63,11 +63,14 @@ pub enum EntityKind {
     /// Requests of one operation at a block device: all of them, or those of a control group, a process, a file or a
     /// journal; its parent is that group or process, or the disk.
     BlockStream,
+    /// What a process exchanges with one peer at one port, or at one unix socket's path, by all its connections; its
+    /// parent is the process.
+    Flow,
 }
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 17] = [
+    pub const ALL: [EntityKind; 18] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
@@ -85,6 +88,7 @@ impl EntityKind {
         EntityKind::WaitEvent,
         EntityKind::Series,
         EntityKind::BlockStream,
+        EntityKind::Flow,
     ];
 
     /// The word used in recordings and in JSON.
@@ -107,6 +111,7 @@ impl EntityKind {
             EntityKind::WaitEvent => "wait_event",
             EntityKind::Series => "series",
             EntityKind::BlockStream => "block_stream",
+            EntityKind::Flow => "flow",
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 
 use model::{EntityEvent, EntityKind, Meta, Outcome, Part, StringKind, Summary, Text};
+use sensors::flow::{FlowName, Peer};
 use workloads::{Secrets, redact, redact_text};
 
 /// Knows the secrets of this run.
@@ -89,6 +90,15 @@ impl Privacy {
             }
             if is_title(entity.kind) {
                 entity.name = self.title(&entity.name);
+            }
+            if entity.kind == EntityKind::Flow
+                && let Some(mut flow) = FlowName::parse(&entity.name)
+            {
+                flow.process = self.title(&flow.process);
+                if let Peer::Path(path) = &mut flow.peer {
+                    *path = self.0.hide(path);
+                }
+                entity.name = flow.to_string();
             }
         }
     }

@@ -17,6 +17,7 @@ mod disk;
 pub mod environment;
 pub mod file_wait;
 mod filesystem;
+pub mod flow;
 pub mod jvm;
 pub mod kernel_wait;
 mod load;
@@ -115,6 +116,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&request::REQUESTS, TICK, BPF),
         (&request::CALLS, TICK, BPF),
         (&request::PEER_CALLS, TICK, BPF),
+        (&flow::FLOW, TICK, BPF),
         (&block_io::BLOCK_IO, TICK, BPF),
         (&file_wait::FILE_WAIT, TICK, ", while somebody waits for one"),
         (&stack::CPU_SAMPLE, TICK, ", what 49 samples a second of each CPU found, or as many as `--stacks` says"),

@@ -51,6 +51,7 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
     }
     let beside = thread_times.as_ref().map(ThreadTimeCollector::programs);
     let requests = opening.program("requests", |out| RequestCollector::load(out, beside));
+    opening.connections = requests.as_ref().and_then(RequestCollector::connections);
     if thread_times.is_none() && requests.is_none() {
         return None;
     }

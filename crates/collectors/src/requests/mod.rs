@@ -13,6 +13,7 @@ mod timing;
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 
 use model::{Entity, EntityId, GapReason, Role, Timestamp};
 use sensors::request::{CALLS, PEER_CALLS, REQUESTS};
@@ -79,6 +80,11 @@ impl RequestCollector {
     /// Bytes of the kernel's memory that its programs take, without what is kept of each connection.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         self.programs.kernel_bytes()
+    }
+
+    /// The programs' map of connections.
+    pub(crate) fn connections(&self) -> Option<OwnedFd> {
+        self.programs.connections().try_clone_to_owned().ok()
     }
 
     /// Tells the programs who has which part, where that has changed.

@@ -8,7 +8,7 @@ use crate::opening::Opening;
 use crate::output::Output;
 use crate::scene::Scene;
 use crate::{
-    block_io, clock_readings, connections, events, file_waits, filesystems, jvms, machine,
+    block_io, clock_readings, connections, events, file_waits, filesystems, flows, jvms, machine,
     pressure, readers, stacks,
 };
 use kernel::environment::Environment;
@@ -28,6 +28,7 @@ const ALL: &[Open] = &[
     readers::groups,
     readers::processes,
     connections::open,
+    flows::open,
     block_io::open,
     file_waits::open,
     filesystems::open,

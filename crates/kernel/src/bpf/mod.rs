@@ -6,6 +6,7 @@
 pub mod block;
 mod clock;
 mod conditions;
+pub mod flow;
 pub mod fold;
 mod footprint;
 mod hooks;

@@ -11,6 +11,7 @@ use libbpf_rs::{Link, ProgramMut};
 use model::Role;
 
 use super::block::Block;
+use super::flow::Flow;
 use super::messages::quietly;
 use super::refusal::Refusal;
 use super::requests::{Requests, Side};
@@ -73,6 +74,18 @@ pub fn block_costs(run: impl FnOnce()) -> Result<Vec<Probe>, String> {
     let measured = || {
         let block = Block::load()?;
         measured(block.probes().into_iter(), run)
+    };
+    measured().map_err(|refusal: Refusal| refusal.to_string())
+}
+
+/// The same for the programs that count who talks to whom.
+///
+/// # Errors
+/// Why the programs are not available here.
+pub fn flow_costs(run: impl FnOnce()) -> Result<Vec<Probe>, String> {
+    let measured = || {
+        let flow = Flow::load(None)?;
+        measured(flow.probes().into_iter(), run)
     };
     measured().map_err(|refusal: Refusal| refusal.to_string())
 }

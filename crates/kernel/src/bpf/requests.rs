@@ -320,6 +320,11 @@ impl Requests {
         }
     }
 
+    /// What is kept of each connection, by its socket: for whoever counts requests by flow.
+    pub fn connections(&self) -> BorrowedFd<'_> {
+        self.programs.maps.connection_by_socket.as_fd()
+    }
+
     /// How many addresses have been noted that processes with a part connected to.
     pub fn contacts_noted(&self) -> u64 {
         let variables = self.programs.maps.bss_data.as_deref();

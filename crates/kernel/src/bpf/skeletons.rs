@@ -15,6 +15,9 @@ pub mod block {
 pub mod clock {
     include!(concat!(env!("OUT_DIR"), "/clock.skel.rs"));
 }
+pub mod flow {
+    include!(concat!(env!("OUT_DIR"), "/flow.skel.rs"));
+}
 pub mod floor {
     include!(concat!(env!("OUT_DIR"), "/floor.skel.rs"));
 }

@@ -208,6 +208,7 @@ fn roles(records: &[Option<&EntityRecord>], timeline: &Timeline) -> ArrayRef {
             | EntityKind::Pool
             | EntityKind::File
             | EntityKind::BlockStream
+            | EntityKind::Flow
             | EntityKind::Series => record.parent,
             EntityKind::Waker | EntityKind::WaitEvent => {
                 let pool = record.parent.and_then(|pool| timeline.entities.get(pool));

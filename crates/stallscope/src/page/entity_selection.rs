@@ -135,6 +135,7 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             }
             EntityKind::Cgroup => holds(record),
             EntityKind::GroupDisk => parent().is_some_and(holds),
+            EntityKind::Flow => parent().is_some_and(plays),
             EntityKind::BlockStream => {
                 parent().is_some_and(|it| it.entity.kind == EntityKind::Disk || plays(it))
             }

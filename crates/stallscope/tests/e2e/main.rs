@@ -15,6 +15,7 @@ mod block_io;
 mod bundle;
 mod children;
 mod compare;
+mod connections;
 mod containers;
 mod doctor;
 mod experiment;

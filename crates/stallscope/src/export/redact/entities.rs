@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use model::{Entity, EntityKind, EntityRecord, Meta, Target, UnitKind};
 use regex::Regex;
+use sensors::flow::{FlowName, Peer};
 use sensors::wait_event;
 
 use super::pseudonyms::Class;
@@ -58,6 +59,7 @@ impl Redactor {
             | EntityKind::Workload => self.program(name),
             EntityKind::WaitEvent => self.names.of(Class::Program, name),
             EntityKind::BlockStream => self.block_stream(name),
+            EntityKind::Flow => self.flow(name),
             EntityKind::Cpu | EntityKind::Disk | EntityKind::GroupDisk => self.device(name),
             EntityKind::Interface => self.interface(name),
             EntityKind::Connection => self.names.of(Class::Word, name),
@@ -105,6 +107,7 @@ impl Redactor {
             | EntityKind::Waker
             | EntityKind::File
             | EntityKind::BlockStream
+            | EntityKind::Flow
             | EntityKind::WaitEvent => (self.name(kind, name), self.number_path(path)),
             // A label is what somebody called a request, and may be its URL.
             EntityKind::Workload if is_label(path) => {
@@ -140,12 +143,29 @@ impl Redactor {
         }
     }
 
-    /// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`, `requests:5`, `254:0/write/7`: numbers
+    /// A program, its pid, and its peer: an address, or a unix socket's path.
+    fn flow(&mut self, name: &str) -> String {
+        let Some(mut flow) = FlowName::parse(name) else {
+            return self.names.of(Class::Word, name);
+        };
+        flow.process = self.program(&flow.process);
+        flow.peer = match flow.peer {
+            Peer::Address(address) => Peer::Address(self.names.of(Class::Address, &address)),
+            Peer::Path(path) if path.starts_with('/') => {
+                Peer::Path(text::path(&mut self.names, Class::Folder, &path))
+            }
+            Peer::Path(path) => Peer::Path(self.names.of(Class::Word, &path)),
+            peer @ (Peer::Any | Peer::Others | Peer::Pair) => peer,
+        };
+        flow.to_string()
+    }
+
+    /// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`, `requests:5`, `flow:7`, `254:0/write/7`: numbers
     /// only.
     fn number_path(&mut self, path: &str) -> String {
         static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
             text::constant(
-                r"^(?:requests:[0-9]+|[0-9]+:[0-9]+/(?:read|write|flush|discard|other)/[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/file:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
+                r"^(?:(?:requests|flow):[0-9]+|[0-9]+:[0-9]+/(?:read|write|flush|discard|other)/[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/file:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
             )
         });
         match NUMBERS.is_match(path) {

@@ -157,7 +157,14 @@ const FIELDS: &[(&str, How, &str)] = &[
 ];
 
 /// Programs in the kernel.
-const PROGRAMS: &[&str] = &["block", "pressure", "requests", "tasks", "thread_time"];
+const PROGRAMS: &[&str] = &[
+    "block",
+    "flow",
+    "pressure",
+    "requests",
+    "tasks",
+    "thread_time",
+];
 
 /// pgbench's own scripts, and what it prints of several.
 const SCRIPTS: &[&str] = &[
