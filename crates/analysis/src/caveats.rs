@@ -87,6 +87,11 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
             "whose requests disks served, of which sizes and in which order: {why}"
         ));
     }
+    if let Some(Some(why)) = facts.meta.cost.programs.get("flow") {
+        all.push(format!(
+            "who talks to whom, connections shorter than a second, UDP and unix sockets: {why}"
+        ));
+    }
     all.extend(random_sampling::left_out(facts.timeline, facts.window));
     // Pressure that is off is a doubt of its own, and said there.
     let gaps = facts.timeline.gaps.iter();

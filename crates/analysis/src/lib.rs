@@ -21,6 +21,7 @@ mod evaluator;
 mod exposure;
 pub mod facts;
 mod file_waits;
+mod flows;
 mod formula;
 mod gains;
 mod goals;
@@ -145,6 +146,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         signals: workload_metrics::report(timeline, bins, meta, window),
         labels: labels::report(timeline, meta, window),
         disks: Vec::new(),
+        connections: Vec::new(),
         by_second: None,
         stacks: None,
         think_time: facts.think.map(Think::report),
@@ -160,9 +162,10 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
     }
 }
 
-/// The same with the disks and with the run by the second; where the user names no window, with when its cause was named.
+/// The same with the disks, with who talked to whom and with the run by the second; where the user names no window, with when its cause was named.
 pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let report = block_io::with_disks(diagnose(timeline, meta, asked), timeline);
+    let report = flows::with_connections(report, timeline);
     let report = by_second::with_seconds(report, timeline, meta);
     match asked {
         None => named::with_time(report, timeline, meta),

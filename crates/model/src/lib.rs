@@ -9,6 +9,7 @@
 mod account;
 mod by_second;
 mod comparison;
+mod connection_report;
 mod counters;
 mod disk_report;
 mod doctor_report;
@@ -47,6 +48,7 @@ pub use comparison::{
     CoursePoint, Difference, EnvironmentDifference, Experiment, FigureFamily, FigureUnit,
     IntervalMethod, Taken, VoidedRun,
 };
+pub use connection_report::{Party, PortReport};
 pub use counters::Counters;
 pub use disk_report::{DiskReport, IoPart, IoPattern, IoTimes};
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};

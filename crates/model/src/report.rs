@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, AccountPart, ThinkTime, ThreadTimes, ThreadsAccount};
+use crate::connection_report::PortReport;
 use crate::disk_report::DiskReport;
 use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
@@ -57,6 +58,10 @@ pub struct Report {
     /// What block devices did for whom, those with most time first; empty where their requests were not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<DiskReport>,
+    /// Who talked to whom, by the service's port: those of measured processes first, then those with most bytes; at most
+    /// 20. Empty where it was not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<PortReport>,
     /// The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_second: Option<BySecond>,

@@ -89,6 +89,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
         },
         labels: Vec::new(),
         disks: Vec::new(),
+        connections: Vec::new(),
         phases: Vec::new(),
         goals: Vec::new(),
         machine: None,

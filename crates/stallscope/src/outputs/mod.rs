@@ -2,6 +2,7 @@
 
 mod comparison;
 mod comparison_page;
+mod connections;
 mod csv;
 mod dictionary;
 mod disks;

@@ -3,7 +3,7 @@
 //!
 //! Both namespaces and the devices between them are the workload's: they are gone with it, however it ends.
 
-use model::{EntityKind, Timeline};
+use model::{EntityKind, PortReport, Report, Timeline};
 use sensors::flow::{FLOW, FlowName, Peer, Protocol, Side};
 use serde_json::Value;
 
@@ -134,6 +134,49 @@ fn bytes_of_every_connection_are_those_of_its_ends_and_of_the_kernel() {
     crowd(timeline);
     let refused = Seen::at_port(timeline, Protocol::Tcp, Side::Client, 7199);
     assert_eq!(refused.sums(["refused", "opened", "closed"]), [5, 0, 0]);
+    // Over all of it: the window that is judged may hold less.
+    place
+        .run(&["explain", "--from", "0s", "--json", JSON])
+        .status(0);
+    fan_in(&place.report());
+    in_a_bundle(&place);
+}
+
+fn in_a_bundle(place: &Place) {
+    let export = ["export", "--format", "bundle", "-o", "sent.stallbundle"];
+    place.run(&export).status(0);
+    let read = "export sent.stallbundle --format csv --table flow -o read";
+    let read: Vec<&str> = read.split(' ').collect();
+    place.run(&read).status(0);
+    let text = place.read("read/flow.csv");
+    assert!(text.contains(":7100"), "ports stay");
+    for private in ["10.99.0.", "by-path"] {
+        assert!(!text.contains(private), "{private} leaves");
+    }
+}
+
+fn fan_in(report: &Report) {
+    let served = |port| {
+        let mut own = report.connections.iter();
+        own.find(|it| (it.port, it.is_served) == (port, true))
+    };
+    let crowd = served(7200).expect("it was served");
+    assert_eq!(crowd.client_processes, 26);
+    assert_eq!(
+        crowd.sentence,
+        "26 python3 processes -> port 7200 (26 python3 processes)"
+    );
+    let short = served(7100).expect("it was served");
+    assert_eq!(
+        (short.opened, short.peers.clone()),
+        (1_000, vec!["10.99.0.1".to_owned()])
+    );
+    let path = |it: &&PortReport| it.path.as_deref() == Some("by-path");
+    let path = report.connections.iter().find(path).expect("it was asked");
+    assert_eq!(path.sentence, "python3 -> by-path (python3)");
+    let mut called = report.connections.iter().filter(|it| !it.is_served);
+    let refused = called.find(|it| it.port == 7199).expect("it was tried");
+    assert_eq!((refused.refused, refused.opened), (5, 0));
 }
 
 fn short_connections(timeline: &Timeline, truth: &Truth) {

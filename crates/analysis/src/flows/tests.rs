@@ -1,0 +1,199 @@
+//! Flows drawn by their name and what they transferred in a second.
+
+use model::{Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Timestamp};
+use sensors::flow::{FLOW, OPEN, WIDTH};
+
+use super::*;
+
+/// A flow by its name, with its process's role, connections open and what its counters grew by.
+struct Drawn<'a>(&'a str, Role, i64, &'a [(&'a str, i64)]);
+
+fn window() -> Window {
+    Window::new(Timestamp::default(), Timestamp::from_seconds(2.0))
+}
+
+fn add(timeline: &mut Timeline, record: EntityRecord) {
+    let time = window().start;
+    timeline.entities.apply(EntityEvent { time, record });
+}
+
+fn reported(drawn: &[Drawn<'_>]) -> Vec<PortReport> {
+    let mut timeline = Timeline::new(window());
+    for (number, Drawn(name, role, open, grown)) in (0..).zip(drawn) {
+        let (process, flow) = (EntityId(2 * number), EntityId(2 * number + 1));
+        let entity = Entity::new(EntityKind::Process, "p", format!("pid:{number}@1"));
+        let mut record = EntityRecord::new(process, entity, window().start);
+        record.role = *role;
+        add(&mut timeline, record);
+        let entity = Entity::new(EntityKind::Flow, *name, format!("flow:{number}"));
+        let mut record = EntityRecord::new(flow, entity, window().start);
+        record.parent = Some(process);
+        add(&mut timeline, record);
+        let mut row = [0; WIDTH];
+        row[OPEN] = *open;
+        let data = timeline.table_mut(&FLOW);
+        data.push(window().start, flow, &row);
+        for (column, value) in *grown {
+            row[FLOW.position(column).expect("a column")] = *value;
+        }
+        data.push(window().end, flow, &row);
+    }
+    ports(&timeline, window())
+}
+
+fn sentences(drawn: &[Drawn<'_>]) -> Vec<String> {
+    reported(drawn).into_iter().map(|it| it.sentence).collect()
+}
+
+const SOME: &[(&str, i64)] = &[("sent_bytes", 2_000), ("received_bytes", 6_000)];
+
+#[test]
+fn many_processes_that_call_one_port_are_counted_together() {
+    let names: Vec<String> = (100..126)
+        .map(|pid| format!("postgres ({pid}) -> 10.0.0.3:7100"))
+        .collect();
+    let drawn: Vec<_> = names
+        .iter()
+        .map(|it| Drawn(it, Role::Target, 1, SOME))
+        .collect();
+    let ports = reported(&drawn);
+    assert_eq!(ports.len(), 1);
+    let port = &ports[0];
+    assert_eq!(
+        port.sentence,
+        "26 postgres processes -> port 7100 of 10.0.0.3"
+    );
+    assert_eq!(
+        (port.client_processes, port.peer_count, port.is_served),
+        (26, 1, false)
+    );
+    assert_eq!((port.open, port.asked_bytes_per_second), (26.0, 26_000.0));
+    assert_eq!(port.answered_bytes_per_second, 78_000.0);
+    assert_eq!(
+        (port.rtt_ns, port.retransmitted, port.requests_per_second),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn a_port_that_is_served_here_has_its_clients_of_here_and_of_elsewhere() {
+    let drawn = [
+        Drawn(
+            "postgres (1) :5432 <- 127.0.0.1",
+            Role::Target,
+            4,
+            &[
+                ("received_bytes", 2_000),
+                ("sent_bytes", 8_000),
+                ("requests", 100),
+                ("rtt_ns", 3_000),
+                ("rtts", 3),
+                ("sends", 50),
+                ("retransmitted", 5),
+            ],
+        ),
+        Drawn("postgres (1) :5432 <- 10.0.0.7", Role::Target, 1, SOME),
+        Drawn(
+            "pgbench (2) -> 127.0.0.1:5432",
+            Role::Generator,
+            4,
+            &[
+                ("sent_bytes", 2_000),
+                ("received_bytes", 8_000),
+                ("opened", 4),
+                ("refused", 2),
+                ("connects", 4),
+                ("connect_ns", 400),
+            ],
+        ),
+        // The same port of another machine is another service.
+        Drawn("postgres (1) -> 10.0.0.9:5432", Role::Target, 1, SOME),
+    ];
+    let ports = reported(&drawn);
+    let said: Vec<&str> = ports.iter().map(|it| &*it.sentence).collect();
+    assert_eq!(
+        said,
+        [
+            "pgbench and 2 addresses -> port 5432 (postgres)",
+            "postgres -> port 5432 of 10.0.0.9"
+        ]
+    );
+    let served = &ports[0];
+    assert!(served.is_served);
+    assert_eq!(
+        (
+            served.asked_bytes_per_second,
+            served.answered_bytes_per_second
+        ),
+        (4_000.0, 5_000.0)
+    );
+    assert_eq!(
+        (served.open, served.refused, served.requests_per_second),
+        (5.0, 2, Some(50.0))
+    );
+    assert_eq!(
+        (served.rtt_ns, served.connect_ns),
+        (Some(1_000.0), Some(100.0))
+    );
+    assert_eq!(served.retransmitted, Some(0.1));
+}
+
+#[test]
+fn unix_sockets_and_datagrams_have_their_own_words() {
+    let said = sentences(&[
+        Drawn("postgres (1) <- /tmp/.s.PGSQL.5432", Role::Target, 2, SOME),
+        Drawn("psql (2) -> /tmp/.s.PGSQL.5432", Role::Background, 1, SOME),
+        Drawn("psql (3) -> /tmp/.s.PGSQL.5432", Role::Background, 1, SOME),
+        Drawn("dig (4) -> 10.0.0.2:53/udp", Role::Background, 1, SOME),
+        Drawn(
+            "statsd (5) :8125/udp <- any",
+            Role::Background,
+            1,
+            &[("received_bytes", 9)],
+        ),
+        Drawn(
+            "x (6) -> any:0/udp",
+            Role::Background,
+            1,
+            &[("sent_bytes", 8)],
+        ),
+    ]);
+    assert_eq!(
+        said,
+        [
+            "2 psql processes -> /tmp/.s.PGSQL.5432 (postgres)",
+            "dig -> UDP port 53 of 10.0.0.2",
+            "clients that are not known -> UDP port 8125 (statsd)",
+            "x -> a UDP port that is not known"
+        ]
+    );
+}
+
+#[test]
+fn what_is_idle_the_recorder_s_or_a_pair_is_left_out() {
+    let said = sentences(&[
+        Drawn("a (1) -> 10.0.0.1:80", Role::Target, 5, &[]),
+        Drawn("stallscope (2) -> 10.0.0.1:80", Role::Recorder, 1, SOME),
+        Drawn("b (3) -- socket pair", Role::Target, 2, SOME),
+    ]);
+    assert_eq!(said, Vec::<String>::new());
+}
+
+#[test]
+fn names_beyond_the_first_are_a_number() {
+    let said = sentences(&[
+        Drawn("a (1) -> 10.0.0.1:80", Role::Target, 1, SOME),
+        Drawn("b (2) -> 10.0.0.2:80", Role::Target, 1, SOME),
+        Drawn("c (3) -> 10.0.0.2:80", Role::Target, 1, SOME),
+        Drawn(
+            "c (4) -> 10.0.0.2:80",
+            Role::Target,
+            1,
+            &[("sent_bytes", 1)],
+        ),
+    ]);
+    assert_eq!(
+        said,
+        ["2 c processes and a and 1 more -> port 80 of 2 addresses"]
+    );
+}
