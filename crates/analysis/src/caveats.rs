@@ -67,6 +67,13 @@ fn without_stacks(facts: &Facts<'_>, locks: &str) -> Vec<String> {
     std::iter::once(first).chain(why).collect()
 }
 
+#[rustfmt::skip]
+const WITHOUT_PROGRAM: [(&str, &str); 3] = [
+    ("thread_time", "who had the CPUs that were waited for, and every wait of every thread"),
+    ("block", "whose requests disks served, of which sizes and in which order"),
+    ("flow", "who talks to whom, connections shorter than a second, UDP and unix sockets"),
+];
+
 /// What this recording could not show.
 pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
     let mut sessions = SESSIONS.into_iter();
@@ -77,20 +84,10 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
         (None, false) => "who holds which lock",
     };
     let mut all = without_stacks(facts, locks);
-    if let Some(Some(why)) = facts.meta.cost.programs.get("thread_time") {
-        all.push(format!(
-            "who had the CPUs that were waited for, and every wait of every thread: {why}"
-        ));
-    }
-    if let Some(Some(why)) = facts.meta.cost.programs.get("block") {
-        all.push(format!(
-            "whose requests disks served, of which sizes and in which order: {why}"
-        ));
-    }
-    if let Some(Some(why)) = facts.meta.cost.programs.get("flow") {
-        all.push(format!(
-            "who talks to whom, connections shorter than a second, UDP and unix sockets: {why}"
-        ));
+    for (program, what) in WITHOUT_PROGRAM {
+        if let Some(Some(why)) = facts.meta.cost.programs.get(program) {
+            all.push(format!("{what}: {why}"));
+        }
     }
     all.extend(random_sampling::left_out(facts.timeline, facts.window));
     // Pressure that is off is a doubt of its own, and said there.

@@ -178,7 +178,9 @@ impl Flows {
         let mut last = RowDeduplicator::new(entity, WIDTH);
         // What was counted during the setup is no part of the recording.
         if !std::mem::take(&mut self.of_setup[place]) {
-            last.begin(self.before, row, &mut out.tables[self.table]);
+            let mut first = *row;
+            first[OPEN] = 0;
+            last.begin(self.before, &first, &mut out.tables[self.table]);
         }
         Series {
             entity,

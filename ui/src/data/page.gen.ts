@@ -28,7 +28,8 @@ export type EntityKind =
   | "waker"
   | "wait_event"
   | "series"
-  | "block_stream";
+  | "block_stream"
+  | "flow";
 /**
  * The role of an entity in what is measured.
  */
@@ -487,6 +488,11 @@ export interface Report {
    * The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
    */
   by_second?: BySecond | null;
+  /**
+   * Who talked to whom, by the service's port: those of measured processes first, then those with most bytes; at most
+   * 20. Empty where it was not recorded.
+   */
+  connections?: PortReport[];
   cost: Cost;
   /**
    * What block devices did for whom, those with most time first; empty where their requests were not recorded.
@@ -644,6 +650,125 @@ export interface Stall {
    */
   expected: number;
   window: Window;
+}
+/**
+ * What was exchanged over the window at one port, or one unix socket's path, of a service.
+ */
+export interface PortReport {
+  /**
+   * Mean time from a query to its reply, ns; of DNS.
+   */
+  answer_ns?: number | null;
+  /**
+   * Bytes that servers sent, per second.
+   */
+  answered_bytes_per_second: number;
+  /**
+   * Bytes that clients sent, per second.
+   */
+  asked_bytes_per_second: number;
+  /**
+   * How many processes of this machine ask there.
+   */
+  client_processes: number;
+  /**
+   * Processes of this machine that ask there, likewise.
+   */
+  clients: Party[];
+  /**
+   * Mean time from connect to the established TCP connection, ns.
+   */
+  connect_ns?: number | null;
+  /**
+   * Attempts to connect that came to nothing otherwise.
+   */
+  failed: number;
+  /**
+   * Whether a process of this machine serves there; the figures are then the servers', else the clients'.
+   */
+  is_served: boolean;
+  /**
+   * Mean connections open.
+   */
+  open: number;
+  /**
+   * Connections that were established.
+   */
+  opened: number;
+  /**
+   * The same per second.
+   */
+  opened_per_second: number;
+  /**
+   * The unix socket's path; an abstract one begins with `@`.
+   */
+  path?: string | null;
+  /**
+   * How many addresses there are.
+   */
+  peer_count: number;
+  /**
+   * Addresses of the other ends, those with most bytes first; at most 10.
+   */
+  peers: string[];
+  /**
+   * The port; 0 of unix sockets, and where it is not known.
+   */
+  port: number;
+  /**
+   * `tcp`, `udp` or `unix`.
+   */
+  protocol: string;
+  /**
+   * Attempts to connect that were refused.
+   */
+  refused: number;
+  /**
+   * Requests per second; `None` where they are not counted: of processes that are not measured.
+   */
+  requests_per_second?: number | null;
+  /**
+   * Connections that were reset.
+   */
+  reset: number;
+  /**
+   * Share of the TCP segments sent by this end that were sent again.
+   */
+  retransmitted?: number | null;
+  /**
+   * Mean smoothed round-trip time of TCP, ns.
+   */
+  rtt_ns?: number | null;
+  /**
+   * Who asks whom: `26 postgres processes -> port 7100 of 10.0.0.3`.
+   */
+  sentence: string;
+  /**
+   * Processes of this machine that serve there, by name, those with most bytes first; at most 10 names.
+   */
+  servers: Party[];
+  /**
+   * TCP connections that ended and had lasted less than a second.
+   */
+  short_lived: number;
+  /**
+   * Connections, and attempts to connect, that timed out.
+   */
+  timed_out: number;
+}
+/**
+ * Processes of one name.
+ */
+export interface Party {
+  /**
+   * Their name.
+   */
+  name: string;
+  /**
+   * How many there are.
+   */
+  processes: number;
+  role: Role;
 }
 /**
  * What a recording cost and how well the sampler kept its times.

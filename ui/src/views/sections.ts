@@ -1,6 +1,7 @@
 // The sections of the page, each declared in its own file.
 
 import type { Recording } from "../data/recording";
+import { CONNECTIONS } from "./Connections";
 import { DICTIONARY } from "./Dictionary";
 import { EVIDENCE } from "./Evidence";
 import { EXPLORE } from "./Explore";
@@ -18,6 +19,7 @@ const SECTIONS: readonly Section[] = [
   TIMELINE,
   WHO,
   FLAMES,
+  CONNECTIONS,
   RESOURCES,
   EVIDENCE,
   EXPLORE,
