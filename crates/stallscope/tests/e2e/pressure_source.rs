@@ -79,4 +79,10 @@ fn without_rights_files_are_read_and_the_recording_says_why() {
     assert!(why.is_some(), "nobody may walk");
     let (times, finer) = process_times(&place);
     assert!(times > 10 && finer == 0, "{finer} of {times}");
+    assert!(report.cost.programs["flow"].is_some() && report.connections.is_empty());
+    let missing = &report.verdict.not_collected;
+    assert!(
+        missing.iter().any(|it| it.starts_with("who talks to whom")),
+        "{missing:?}"
+    );
 }
