@@ -66,8 +66,8 @@ struct flow_socket {
 	__u16 peer_port;
 	__u8 protocol;
 	__u8 side;
-	/* Whether its process is known, and with it its account if there was room. */
-	__u8 is_owned;
+	/* Whether its process is known, and with it its account if there was room; 32 bits for an atomic exchange. */
+	__u32 is_owned;
 };
 
 struct {
@@ -210,7 +210,12 @@ static __always_inline void place_tcp(struct sock *sk, struct flow_socket *socke
 		name_process(&who, task);
 	name_ends(&who, sk, socket->side);
 	socket->place = place_of(&who);
-	socket->is_owned = 1;
+}
+
+/* Whether the caller is the first to find out whose a socket is: several threads may at a time. */
+static __always_inline bool is_first(struct flow_socket *socket)
+{
+	return !socket->is_owned && !__sync_val_compare_and_swap(&socket->is_owned, 0, 1);
 }
 
 /* A connection that arrived finds its process, by what that does with it first; without a task it has none. */
@@ -218,7 +223,7 @@ static __always_inline void own(struct sock *sk, struct flow_socket *socket, str
 {
 	struct flow_account *account;
 
-	if (socket->is_owned)
+	if (!is_first(socket))
 		return;
 	__sync_fetch_and_add(&unowned, -1);
 	place_tcp(sk, socket, task);
@@ -260,7 +265,7 @@ static __noinline int place_other(struct sock *sk, struct task_struct *task, boo
 	socket->peer = sk->__sk_common.skc_daddr;
 	socket->peer_port = sk->__sk_common.skc_dport;
 	socket->place = place_of(&who);
-	socket->is_owned = 1;
+	is_new &= is_first(socket);
 	account = account_at(socket->place);
 	if (account && is_new)
 		add(&account->opened, 1);
@@ -347,7 +352,8 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 static __always_inline void begin_connect(struct sock *sk)
 {
 	struct flow_socket fresh = {
-		.protocol = FLOW_TCP, .side = FLOW_CLIENT, .began_ns = bpf_ktime_get_ns()
+		.protocol = FLOW_TCP, .side = FLOW_CLIENT, .is_owned = 1,
+		.began_ns = bpf_ktime_get_ns()
 	}, *socket;
 
 	socket = bpf_sk_storage_get(&flow_by_socket, sk, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -506,6 +512,7 @@ static __always_inline void begin_old(struct sock *sk, struct task_struct *task)
 	struct flow_socket fresh = {
 		.protocol = FLOW_TCP,
 		.side = sk->sk_max_ack_backlog ? FLOW_SERVER : FLOW_CLIENT,
+		.is_owned = 1,
 	}, *socket;
 
 	fresh.sent = sent_bytes(sk, tcp, fresh.side);
