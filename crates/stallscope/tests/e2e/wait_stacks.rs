@@ -165,7 +165,7 @@ fn goes_through(stacks: &Stacks<'_>, stack: i64, function: &str) -> bool {
     names.any(|name| is_called(name, function))
 }
 
-/// The C program's lock: its waits are in `take`, for that address, and end in `let_go` of another thread.
+/// The C program's lock: its waits are in `take`, for that address, and end in `hand_on` of another thread.
 fn the_lock_is_found(recording: &Recording, output: &str) {
     let timeline = &recording.timeline;
     let stacks = Stacks::of(timeline).expect("stacks were recorded");
@@ -183,15 +183,15 @@ fn the_lock_is_found(recording: &Recording, output: &str) {
     for wait in &waits {
         assert_eq!(wait.lock, Some(address));
     }
-    let let_go = waits.iter().filter(|wait| {
+    let hand_on = waits.iter().filter(|wait| {
         let stack = wait.waker_stack;
-        stack.is_some_and(|stack| goes_through(&stacks, stack, "let_go"))
+        stack.is_some_and(|stack| goes_through(&stacks, stack, "hand_on"))
             && wait.waker.is_some_and(|waker| waker != wait.entity)
     });
-    let let_go = let_go.count();
+    let hand_on = hand_on.count();
     assert!(
-        let_go * 100 >= waits.len() * 98,
-        "{let_go} of {}",
+        hand_on * 100 >= waits.len() * 98,
+        "{hand_on} of {}",
         waits.len()
     );
 }

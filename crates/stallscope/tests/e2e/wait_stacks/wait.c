@@ -40,7 +40,7 @@ __attribute__((noinline)) double light_c(double begun)
 	return now() - begun;
 }
 
-__attribute__((noinline)) void let_go(void)
+__attribute__((noinline)) void hand_on(void)
 {
 	held = 0;
 	pthread_mutex_unlock(&the_lock);
@@ -54,7 +54,7 @@ static void *hold(void *unused)
 		pthread_mutex_lock(&the_lock);
 		held = 1;
 		usleep(8000);
-		let_go();
+		hand_on();
 	}
 	return unused;
 }
