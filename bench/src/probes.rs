@@ -7,11 +7,12 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use kernel::bpf::thread_time::Question;
-use kernel::{Probe, block_costs, flow_costs, probe_costs, request_costs};
+use kernel::{Probe, block_costs, flow_costs, probe_costs, process_costs, request_costs};
 use model::Role;
 use rustix::fs::OFlags;
 
@@ -43,7 +44,37 @@ pub(crate) fn measure() -> Result<()> {
     say_block(&probes);
     let probes = flow_costs(requests).map_err(|why| anyhow!("probes: {why}"))?;
     say_flow(&probes);
+    let probes = process_costs(programs).map_err(|why| anyhow!("probes: {why}"))?;
+    say_programs(&probes);
     Ok(())
+}
+
+/// A program that does nothing, started again as soon as it has ended.
+fn programs() {
+    let end = Instant::now() + LOAD;
+    while Instant::now() < end {
+        if Command::new("true").status().is_err() {
+            return;
+        }
+    }
+}
+
+fn say_programs(probes: &[Probe]) {
+    let started = probes.iter().find(|it| it.name == "sched_process_exec");
+    let started = started.map_or(0, |it| it.runs).max(1);
+    let ns: u64 = probes.iter().map(|it| it.ns).sum();
+    for probe in probes.iter().filter(|it| it.runs > 0) {
+        println!(
+            "probes: processes: {}: {:.0} ns each of {} runs",
+            probe.name,
+            each(probes, probe.name),
+            probe.runs
+        );
+    }
+    println!(
+        "probes: processes: {:.0} ns a program, statistics included",
+        ns as f64 / started as f64
+    );
 }
 
 /// A thread that reads a file of 1 MiB past the page cache, 4 KiB at a time, as often as it can.

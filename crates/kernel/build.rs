@@ -14,6 +14,7 @@ const PROGRAMS: [&str; 8] = [
     "flow",
     "thread_time",
     "pressure",
+    "processes",
     "requests",
     "tasks",
 ];

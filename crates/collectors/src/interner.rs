@@ -6,7 +6,10 @@ use model::{StringId, StringKind, Text};
 
 /// The most texts of a recording's sampler; of more, rows say that the text is missing.
 const MOST_TEXTS: usize = 200_000;
-/// The most bytes of these.
+/// The most command lines among them: a machine that gives each of its processes other arguments leaves room for the
+/// names of code.
+const MOST_COMMANDS: usize = 50_000;
+/// The most bytes of all texts.
 const MOST_BYTES: usize = 16 << 20;
 /// The longest text, bytes; longer ones are cut.
 const LONGEST: usize = 1_024;
@@ -16,6 +19,7 @@ const LONGEST: usize = 1_024;
 pub(crate) struct Interner {
     known: HashMap<(StringKind, Option<StringId>), HashMap<Box<str>, StringId>>,
     count: usize,
+    commands: usize,
     bytes: usize,
     /// Not handed over yet.
     fresh: Vec<Text>,
@@ -36,10 +40,13 @@ impl Interner {
         if let Some(known) = siblings.get(text) {
             return Some(*known);
         }
-        if self.count == MOST_TEXTS || self.bytes + text.len() > MOST_BYTES {
+        let is_command = kind == StringKind::Command;
+        let is_full = self.count == MOST_TEXTS || is_command && self.commands == MOST_COMMANDS;
+        if is_full || self.bytes + text.len() > MOST_BYTES {
             self.refused += 1;
             return None;
         }
+        self.commands += usize::from(is_command);
         let id = StringId(self.count as u32);
         self.count += 1;
         self.bytes += text.len();
@@ -107,6 +114,12 @@ mod tests {
             assert_eq!(given.is_some(), number < MOST_TEXTS, "{number}");
         }
         assert_eq!(all.take_refused(), 3);
+        let mut commands = Interner::default();
+        for number in 0..MOST_COMMANDS + 1 {
+            let given = commands.intern(StringKind::Command, None, &number.to_string());
+            assert_eq!(given.is_some(), number < MOST_COMMANDS, "{number}");
+        }
+        assert!(commands.intern(StringKind::Function, None, "f").is_some());
         let known = all.intern(StringKind::Function, None, "2");
         assert_eq!(known, Some(StringId(2)), "those that are known stay so");
     }

@@ -23,6 +23,7 @@ mod output;
 mod pressure;
 mod probe;
 mod processes;
+mod program_runs;
 mod psi_series;
 mod readers;
 mod registry;

@@ -154,6 +154,24 @@ pub(super) fn flow(host: &HostFacts<'_>) -> Answer {
     }
 }
 
+/// Whether the programs that report starts and ends of processes load.
+pub(super) fn processes(host: &HostFacts<'_>) -> Answer {
+    let Some(probes) = &host.probes else {
+        return Answer::not_probed();
+    };
+    match &probes.process_programs {
+        Ok(taken) => Answer::fine(format!(
+            "Every program that is started is recorded, however short its life ({}).",
+            tried(*taken)
+        )),
+        Err(refusal) => Answer::missing(format!(
+            "The programs that report starts and ends of processes do not load: {refusal}. Verdicts of this version \
+             can do without: processes are looked for every 200 ms, so that those of shorter lives are not seen, \
+             nor what was started, by whom and how it ended."
+        )),
+    }
+}
+
 /// Whether the program that walks over all threads loads.
 pub(super) fn tasks(host: &HostFacts<'_>) -> Answer {
     let Some(probes) = &host.probes else {

@@ -67,6 +67,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("bpf_requests", bpf::requests),
     ("bpf_block", bpf::block),
     ("bpf_flow", bpf::flow),
+    ("bpf_processes", bpf::processes),
     ("bpf_tasks", bpf::tasks),
     ("perf", perf::check),
 ];

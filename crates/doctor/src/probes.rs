@@ -65,6 +65,8 @@ pub(crate) struct Probes {
     pub(crate) block_programs: Result<Taken, Refusal>,
     /// The same for the programs that count who talks to whom.
     pub(crate) flow_programs: Result<Taken, Refusal>,
+    /// The same for the programs that report starts and ends of processes.
+    pub(crate) process_programs: Result<Taken, Refusal>,
     /// The same for the program that walks over all threads.
     pub(crate) tasks_program: Result<Taken, Refusal>,
     pub(crate) cpu_clock: Result<(), Errno>,
@@ -109,6 +111,7 @@ impl Probes {
             request_programs: trials::request_programs(),
             block_programs: trials::block_programs(),
             flow_programs: trials::flow_programs(),
+            process_programs: trials::process_programs(),
             tasks_program: trials::tasks_program(),
             cpu_clock: trials::cpu_clock(),
             cycles: trials::cycles(),
@@ -164,6 +167,7 @@ pub(crate) mod testing {
             request_programs: Ok(Some(1_500_000)),
             block_programs: Ok(Some(1_500_000)),
             flow_programs: Ok(Some(1_500_000)),
+            process_programs: Ok(Some(1_500_000)),
             tasks_program: Ok(Some(1_500_000)),
             cpu_clock: Ok(()),
             cycles: Ok(()),
@@ -188,6 +192,7 @@ pub(crate) mod testing {
             request_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             block_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             flow_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
+            process_programs: Err(Refusal::new("Operation not permitted (os error 1)")),
             tasks_program: Err(Refusal::new("Operation not permitted (os error 1)")),
             cycles: Err(Errno::NOENT),
             ..everything()

@@ -35,7 +35,8 @@ pub mod trials;
 pub mod units;
 
 pub use bpf::probes::{
-    AtSwitch, Probe, SwitchPrograms, block_costs, flow_costs, probe_costs, request_costs,
+    AtSwitch, Probe, SwitchPrograms, block_costs, flow_costs, probe_costs, process_costs,
+    request_costs,
 };
 pub use child::{Child, StdoutTo, Streams, signal_at_parents_end, spawn};
 pub use clock::{Clocks, boottime};

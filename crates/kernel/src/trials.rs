@@ -11,6 +11,7 @@ use crate::bpf::Refusal;
 use crate::bpf::block::Block;
 use crate::bpf::flow::Flow;
 use crate::bpf::pressure::Pressure;
+use crate::bpf::processes::Processes;
 use crate::bpf::requests::Requests;
 use crate::bpf::tasks::Tasks;
 use crate::bpf::thread_time::ThreadTime;
@@ -56,6 +57,14 @@ pub fn block_programs() -> Result<Taken, Refusal> {
 /// Why they do not load.
 pub fn flow_programs() -> Result<Taken, Refusal> {
     Flow::load(None).map(|it| it.kernel_bytes())
+}
+
+/// Loads the programs that report starts and ends of processes.
+///
+/// # Errors
+/// Why they do not load.
+pub fn process_programs() -> Result<Taken, Refusal> {
+    Processes::load().map(|it| it.kernel_bytes())
 }
 
 /// Loads the program that walks over all threads.

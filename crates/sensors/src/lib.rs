@@ -30,6 +30,7 @@ pub mod pgbouncer;
 pub mod postgres;
 pub mod pressure;
 mod process;
+pub mod program_run;
 mod recorder;
 pub mod redis;
 pub mod request;
@@ -123,6 +124,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&stack::WAIT_SAMPLE, TICK, ", every wait of `--min-wait` or longer and some of the shorter ones"),
         (&stack::STACK, TICK, ", when a stack is new"),
         (&stack::SYMBOL, TICK, ", at the end"),
+        (&program_run::PROGRAM_RUN, TICK, ", where BPF is allowed, when a program ends"),
         (&FILESYSTEM, FILESYSTEM_PERIOD, ""),
         (&CONNECTION, CONNECTION_PERIOD, ""),
         (&postgres::SESSION, APPLICATION_PERIOD, ", with `--postgres`"),

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::scene::Scene;
 use crate::{
     block_io, clock_readings, connections, events, file_waits, filesystems, flows, jvms, machine,
-    pressure, readers, stacks,
+    pressure, program_runs, readers, stacks,
 };
 use kernel::environment::Environment;
 use kernel::error::Error;
@@ -30,6 +30,7 @@ const ALL: &[Open] = &[
     connections::open,
     flows::open,
     block_io::open,
+    program_runs::open,
     file_waits::open,
     filesystems::open,
     jvms::open,

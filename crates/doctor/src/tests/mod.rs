@@ -114,6 +114,7 @@ fn an_ordinary_user_misses_rights() {
         bpf_requests Missing: The programs that time requests at the sockets of servers do not load: Operation not permitted (os error 1). Verdicts of this version can do without: throughput and latency are then known as far as the load generator tells them.
         bpf_block Missing: The programs that count requests of block devices by process, control group and file do not load: Operation not permitted (os error 1). Verdicts of this version can do without: of disks /proc/diskstats tells how many operations there were and how long they took on average, but not whose, how large, in which order and how far apart they were.
         bpf_flow Missing: The programs that count what processes exchange with each peer do not load: Operation not permitted (os error 1). Verdicts of this version can do without: TCP connections of target, generator and dependencies are read once a second, without short ones; UDP, unix sockets and other processes are not seen.
+        bpf_processes Missing: The programs that report starts and ends of processes do not load: Operation not permitted (os error 1). Verdicts of this version can do without: processes are looked for every 200 ms, so that those of shorter lives are not seen, nor what was started, by whom and how it ended.
         bpf_tasks Missing: The program that reads in one walk what all processes have used does not load: Operation not permitted (os error 1). Two files of each are read instead, which tell as much to 10 ms, and cost more; no verdict of this version needs it.
         perf Missing: cpu-clock events can be opened for own processes only (kernel.perf_event_paranoid is 3); hardware counters cannot (ENOENT). No verdict of this version uses them; without those of all processes no call stacks are recorded.
     "#]].assert_eq(&wanting(&redrawn(&[], ""), Some(ordinary())));
@@ -135,6 +136,7 @@ fn captured_files_do_not_show_what_a_kernel_allows() {
         bpf_requests CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_block CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_flow CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
+        bpf_processes CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_tasks CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         perf CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
     "#]].assert_eq(&wanting(&redrawn(&[], ""), None));

@@ -15,6 +15,7 @@ mod messages;
 mod per_cpu;
 pub mod pressure;
 pub mod probes;
+pub mod processes;
 pub mod psi_group;
 mod refusal;
 pub mod requests;

@@ -13,6 +13,7 @@ use model::Role;
 use super::block::Block;
 use super::flow::Flow;
 use super::messages::quietly;
+use super::processes::Processes;
 use super::refusal::Refusal;
 use super::requests::{Requests, Side};
 use super::skeletons::floor::{FloorSkel, FloorSkelBuilder};
@@ -86,6 +87,18 @@ pub fn flow_costs(run: impl FnOnce()) -> Result<Vec<Probe>, String> {
     let measured = || {
         let flow = Flow::load(None)?;
         measured(flow.probes().into_iter(), run)
+    };
+    measured().map_err(|refusal: Refusal| refusal.to_string())
+}
+
+/// The same for the programs that report starts and ends of processes.
+///
+/// # Errors
+/// Why the programs are not available here.
+pub fn process_costs(run: impl FnOnce()) -> Result<Vec<Probe>, String> {
+    let measured = || {
+        let processes = Processes::load()?;
+        measured(processes.probes().into_iter(), run)
     };
     measured().map_err(|refusal: Refusal| refusal.to_string())
 }

@@ -27,6 +27,9 @@ pub mod thread_time {
 pub mod pressure {
     include!(concat!(env!("OUT_DIR"), "/pressure.skel.rs"));
 }
+pub mod processes {
+    include!(concat!(env!("OUT_DIR"), "/processes.skel.rs"));
+}
 pub mod requests {
     include!(concat!(env!("OUT_DIR"), "/requests.skel.rs"));
 }

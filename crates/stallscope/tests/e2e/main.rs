@@ -46,6 +46,7 @@ mod postgres_word;
 mod pressure_source;
 mod privileges;
 mod process;
+mod program_runs;
 mod quantiles;
 mod quota;
 mod redis;

@@ -161,9 +161,11 @@ const PROGRAMS: &[&str] = &[
     "block",
     "flow",
     "pressure",
+    "processes",
     "requests",
     "tasks",
     "thread_time",
+    "wait_stacks",
 ];
 
 /// pgbench's own scripts, and what it prints of several.
