@@ -67,11 +67,14 @@ fn without_stacks(facts: &Facts<'_>, locks: &str) -> Vec<String> {
     std::iter::once(first).chain(why).collect()
 }
 
+/// What only programs in the kernel tell, by their names.
 #[rustfmt::skip]
-const WITHOUT_PROGRAM: [(&str, &str); 3] = [
+const WITHOUT_PROGRAMS: [(&str, &str); 5] = [
     ("thread_time", "who had the CPUs that were waited for, and every wait of every thread"),
     ("block", "whose requests disks served, of which sizes and in which order"),
     ("flow", "who talks to whom, connections shorter than a second, UDP and unix sockets"),
+    ("wait_stacks", "in which functions threads wait"),
+    ("processes", "which programs were started, and how they ended"),
 ];
 
 /// What this recording could not show.
@@ -84,11 +87,10 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
         (None, false) => "who holds which lock",
     };
     let mut all = without_stacks(facts, locks);
-    for (program, what) in WITHOUT_PROGRAM {
-        if let Some(Some(why)) = facts.meta.cost.programs.get(program) {
-            all.push(format!("{what}: {why}"));
-        }
-    }
+    all.extend(WITHOUT_PROGRAMS.iter().filter_map(|(program, what)| {
+        let why = facts.meta.cost.programs.get(*program)?.as_ref()?;
+        Some(format!("{what}: {why}"))
+    }));
     all.extend(random_sampling::left_out(facts.timeline, facts.window));
     // Pressure that is off is a doubt of its own, and said there.
     let gaps = facts.timeline.gaps.iter();

@@ -49,6 +49,7 @@ mod phases;
 mod poolers;
 mod pools;
 mod pressure;
+pub mod program_runs;
 mod quantiles;
 mod quota;
 mod random_sampling;
@@ -148,6 +149,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         disks: Vec::new(),
         connections: Vec::new(),
         by_second: None,
+        programs: Vec::new(),
         stacks: None,
         think_time: facts.think.map(Think::report),
         goals: facts.goals.clone(),
@@ -162,10 +164,11 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
     }
 }
 
-/// The same with the disks, with who talked to whom and with the run by the second; where the user names no window, with when its cause was named.
+/// The same with the disks, connections and programs, and with the run by the second; where the user names no window, with when its cause was named.
 pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let report = block_io::with_disks(diagnose(timeline, meta, asked), timeline);
     let report = flows::with_connections(report, timeline);
+    let report = program_runs::with_programs(report, timeline);
     let report = by_second::with_seconds(report, timeline, meta);
     match asked {
         None => named::with_time(report, timeline, meta),

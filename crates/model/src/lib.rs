@@ -25,6 +25,7 @@ mod name;
 mod narrow;
 mod page;
 mod plan;
+mod program_report;
 mod report;
 mod rows;
 mod run;
@@ -65,6 +66,7 @@ pub use page::{
     PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
 };
 pub use plan::{Plan, ReadEvery};
+pub use program_report::StartedProgram;
 pub use report::{
     Confidence, Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Phase, PhaseKind,
     PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource,

@@ -13,7 +13,7 @@ use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
 use crate::{
     BySecond, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Provenance, Role,
-    StackReport, UnitKind, Window, WorkloadRun,
+    StackReport, StartedProgram, UnitKind, Window, WorkloadRun,
 };
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -65,6 +65,9 @@ pub struct Report {
     /// The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_second: Option<BySecond>,
+    /// Programs that were started in the window, those with most CPU time first; empty where that was not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<StartedProgram>,
     /// What ran on the CPUs, in which functions; `None` where it was not asked for, or not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<StackReport>,

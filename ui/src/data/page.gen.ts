@@ -537,6 +537,10 @@ export interface Report {
    */
   pressure: Pressure[];
   /**
+   * Programs that were started in the window, those with most CPU time first; empty where that was not recorded.
+   */
+  programs?: StartedProgram[];
+  /**
    * `REPORT_SCHEMA`.
    */
   schema: string;
@@ -1678,6 +1682,52 @@ export interface PhaseVerdict {
    * Share of the response time (or of busy time), 0 to 1.
    */
   share?: number | null;
+}
+/**
+ * Starts of programs whose command lines differ only in numbers, identifiers and temporary files.
+ */
+export interface StartedProgram {
+  /**
+   * What their command lines have in common: `N` stands for a number, `*` for an identifier, `..` for more of the
+   * same.
+   */
+  command: string;
+  /**
+   * CPU time of those whose end was seen, ns.
+   */
+  cpu_ns: number;
+  /**
+   * One of them, without its secrets.
+   */
+  example: string;
+  /**
+   * How many ended with another exit status than 0.
+   */
+  failed: number;
+  /**
+   * Whether they are copies of a process with that command (forks) that started no program.
+   */
+  is_fork: boolean;
+  /**
+   * How many a signal ended.
+   */
+  killed: number;
+  /**
+   * The longest time that one ran, up to the end of the recording, ns.
+   */
+  longest_ns: number;
+  /**
+   * Mean time that they ran, ns; `None` where none ended.
+   */
+  mean_ns?: number | null;
+  /**
+   * The command of whoever started most of them, in the same form; empty where that is not known.
+   */
+  started_by: string;
+  /**
+   * How many began in the window.
+   */
+  starts: number;
 }
 /**
  * What ran on the CPUs, in which functions.

@@ -15,6 +15,7 @@ mod machine;
 mod output_file;
 mod parquet;
 mod phases;
+mod programs;
 mod stacks;
 mod stalls;
 mod terminal;

@@ -35,8 +35,10 @@ fn rhel_8_without_pressure() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself;
-                         what this machine withheld: `stallscope doctor` has the commands that give it
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself; what this machine withheld: `stallscope doctor` has the commands that give
+                         it
           Named       after 1 s, and from then on
           To confirm  halve the load: if throughput falls as much, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -91,7 +93,9 @@ fn rhel_8_with_pressure_and_a_neighbour() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself
           Named       after 1 s, and from then on
           To confirm  stop nightly.service for 10 s: if throughput stays the same, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -135,7 +139,9 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself
           Named       after 1 s, and from then on
           To confirm  raise the quota of /app.slice to 3 CPUs: if throughput stays the same, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -185,10 +191,11 @@ fn an_unprivileged_container() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself;
-                         proc/diskstats cannot be read: Input/output error (os error 5); what blocked
-                         threads wait for is not seen: run as root, or as the user who owns them; what this
-                         machine withheld: `stallscope doctor` has the commands that give it
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself; proc/diskstats cannot be read: Input/output error (os error 5); what
+                         blocked threads wait for is not seen: run as root, or as the user who owns them;
+                         what this machine withheld: `stallscope doctor` has the commands that give it
           Also ruled out  cpu.quota: no control group of app was throttled; cpu.steal: steal was 0;
                           cpu.neighbour: app waited for a CPU for only 0.2 % of the time; cpu.saturated: the
                           CPUs were 30 % busy, under 90 %; cpu.imbalance: the fullest CPU was 30 % busy, the
@@ -241,9 +248,11 @@ fn one_cpu_without_pressure_and_schedstat() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself;
-                         no run-queue delay: this kernel was built without CONFIG_SCHED_INFO (schedstats);
-                         what this machine withheld: `stallscope doctor` has the commands that give it
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself; no run-queue delay: this kernel was built without CONFIG_SCHED_INFO
+                         (schedstats); what this machine withheld: `stallscope doctor` has the commands that
+                         give it
           Also ruled out  cpu.quota: no control group of sensord was throttled; cpu.steal: steal was 0;
                           cpu.saturated: the CPUs were 27 % busy, under 90 %; cpu.imbalance: the fullest CPU
                           was 27 % busy, the emptiest 27 %; cpu.single_thread: the busiest thread of sensord
@@ -291,7 +300,9 @@ fn cpus_by_the_hundred() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself
           Named       after 1 s, and from then on
           To confirm  run with twice the clients: if throughput grows, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -331,8 +342,9 @@ fn cpus_processes_and_groups_that_come_and_go() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself;
-                         cpu3 was away for 1.1 s
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself; cpu3 was away for 1.1 s
           Also ruled out  cpu.quota: no control group of app was throttled; cpu.steal: steal was 0;
                           cpu.neighbour: app waited for a CPU for only 2 % of the time; cpu.saturated: the
                           CPUs were 33 % busy, under 90 %; cpu.imbalance: the fullest CPU was 33 % busy, the
@@ -395,7 +407,9 @@ fn names_that_their_owners_chose_badly() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself
           Named       after 1 s, and from then on
           Next        give it more work: what it then waits for is its limit
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself

@@ -26,7 +26,8 @@ fn pressure_that_is_switched_off_midway() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; pressure of /b.slice is switched off: write 1 into its cgroup.pressure;
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; pressure of /b.slice is switched off: write 1 into its cgroup.pressure;
                          pressure of /b.slice/a.service is switched off: write 1 into its cgroup.pressure;
                          /b.slice/a.service was away for 3.1 s; connections are not seen through another
                          root: record on the machine itself
@@ -82,7 +83,9 @@ fn both_hierarchies() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; connections are not seen through another root: record on the machine itself
+                         read; which programs were started, and how they ended: the files of another root
+                         are read; connections are not seen through another root: record on the machine
+                         itself
           Named       after 1 s, and from then on
           To confirm  raise the quota of /fixture.service to 0.3 CPUs: if throughput stays the same, this is
                       wrong
