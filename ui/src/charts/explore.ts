@@ -31,9 +31,11 @@ const USUAL_LINES = 3;
 
 const START = "#explore?";
 
-/** The tables whose columns have charts: call stacks have a section of their own. */
+/** The tables whose columns have charts: call stacks and runs of programs have sections of their own. */
 export function chartTables(tables: readonly PageTable[]): PageTable[] {
-  return tables.filter(({ form }) => form.kind === "bins" || form.kind === "rows");
+  return tables.filter(
+    ({ form, name }) => form.kind === "bins" || (form.kind === "rows" && name !== "program_run"),
+  );
 }
 
 /** The address of charts: `#explore?chart=cpu.user_ns@3,4`. */

@@ -8,6 +8,7 @@ import { EXPLORE } from "./Explore";
 import { FLAMES } from "./Flames";
 import { MACHINE } from "./Machine";
 import { MEASURED } from "./Measured";
+import { PROGRAMS } from "./Programs";
 import { RESOURCES } from "./Resources";
 import type { Section } from "./section";
 import { TIMELINE } from "./Timeline";
@@ -20,6 +21,7 @@ const SECTIONS: readonly Section[] = [
   WHO,
   FLAMES,
   CONNECTIONS,
+  PROGRAMS,
   RESOURCES,
   EVIDENCE,
   EXPLORE,

@@ -12,6 +12,7 @@ mod entity_selection;
 mod events;
 mod file;
 mod html;
+mod program_runs;
 mod request_tables;
 mod requests;
 mod rows;
@@ -23,6 +24,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use model::{EntityId, PAGE_SCHEMA, Page, PageForm, Report, RowKind, Timeline, Timestamp};
 use recording::Recording;
+use sensors::program_run::PROGRAM_RUN;
 use sensors::stack::CPU_SAMPLE;
 
 pub(crate) use file::{Place, name, save};
@@ -126,11 +128,8 @@ fn draw_in(
     };
     for data in tables::in_order(timeline) {
         if data.table.rows != RowKind::Readings {
-            // What stacks are made of stands with their samples.
-            if data.table.name == CPU_SAMPLE.name {
-                let written = call_stacks::write(timeline, edges, part, &mut places);
-                written.into_iter().try_for_each(&mut keep)?;
-            }
+            let written = of_events(&data.table.name, &writer, report.origin, &mut places);
+            written.into_iter().try_for_each(&mut keep)?;
         } else if tables::is_rows(&data.table) {
             let numbers = rows::write(data, report.origin, part, &mut places);
             let table = tables::described(&data.table, PageForm::Rows, 0);
@@ -162,6 +161,28 @@ fn draw_in(
         tables,
     };
     Ok(Drawn { page, blocks })
+}
+
+/// What is drawn of a table of events; what stacks are made of stands with their samples.
+fn of_events(
+    table: &str,
+    writer: &PageWriter<'_>,
+    origin: Timestamp,
+    places: &mut Places<'_>,
+) -> Vec<Written> {
+    let PageWriter {
+        timeline,
+        edges,
+        part,
+        ..
+    } = *writer;
+    if table == CPU_SAMPLE.name {
+        return call_stacks::write(timeline, edges, part, places);
+    }
+    let runs = (table == PROGRAM_RUN.name)
+        .then(|| program_runs::write(timeline, origin, part, places))
+        .flatten();
+    runs.into_iter().collect()
 }
 
 /// Who blocks sessions of a database: tables name them by their number in the recording.

@@ -8,7 +8,9 @@ use model::{EntityKind, Report, Role, Timeline, Window};
 use recording::Recording;
 use serde_json::{Value, json};
 
-use super::made::{HOSTILE, kept, of_machine, of_stacks, with_gaps, with_names, with_requests};
+use super::made::{
+    HOSTILE, kept, of_machine, of_stacks, with_gaps, with_names, with_programs, with_requests,
+};
 use super::{data_of, draw, text_of};
 
 /// More would make the repository large for little.
@@ -155,7 +157,10 @@ fn a_page_with_gaps() {
 
 #[test]
 fn a_page_with_request_times() {
-    keep("requests", &with_requests(kept("one-client")));
+    keep(
+        "requests",
+        &with_programs(with_requests(kept("one-client"))),
+    );
 }
 
 #[test]

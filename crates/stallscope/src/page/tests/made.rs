@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use model::{
     Column, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Meta,
-    Role, Table, TableData, Timeline, Timestamp, Window,
+    Role, StringId, StringKind, Table, TableData, Text, Timeline, Timestamp, Window,
 };
 use recording::{Reader, Recording};
+use sensors::program_run::PROGRAM_RUN;
 use sensors::request;
 
 /// One of the kept recordings of the lab.
@@ -110,6 +111,55 @@ pub(super) fn with_requests(mut recording: Recording) -> Recording {
         }
         timeline.insert(seen);
     }
+    recording
+}
+
+/// Programs that were started: a job each second, which fails each fifth time, one that lasts, and 45 others, each
+/// cheaper than the one before.
+pub(super) fn with_programs(mut recording: Recording) -> Recording {
+    const SECOND_NS: i64 = 1_000_000_000;
+    const OTHERS: i64 = 45;
+    let timeline = &mut recording.timeline;
+    let window = timeline.window;
+    let machine = timeline.entities.machine().expect("there is one").id;
+    let mut intern = |text: String| {
+        let id = StringId(timeline.strings.iter().len() as u32);
+        let text = Text {
+            id,
+            kind: StringKind::Command,
+            parent: None,
+            text: text.into(),
+        };
+        assert!(timeline.strings.insert(text));
+        i64::from(id.0)
+    };
+    let [cron, lasting] = ["cron -f", HOSTILE[1]].map(|text| intern(text.to_owned()));
+    // By their ends.
+    let mut runs = Vec::new();
+    let mut run = |command, start_ns: i64, [duration, cpu, end, status]: [i64; 4]| {
+        let row = [7, 1, 1, command, cron, MISSING, duration, cpu, end, status];
+        runs.push((window.start + (start_ns + duration), row));
+    };
+    for number in 0..window.len_ns() / SECOND_NS - 1 {
+        let job = intern(format!("/opt/job --number {number} --key ***"));
+        let status = i64::from(number % 5 == 4);
+        let cpu = SECOND_NS / 20;
+        run(job, number * SECOND_NS, [SECOND_NS / 10, cpu, 0, status]);
+    }
+    for (other, letters) in (0..OTHERS).zip(1..) {
+        let other = OTHERS - other;
+        let command = intern(format!("tool-{}", "x".repeat(letters)));
+        let start = other * SECOND_NS / 20;
+        run(command, start, [SECOND_NS / 50, other * 1_000_000, 1, 9]);
+    }
+    let lasts = window.len_ns() / 2;
+    run(lasting, lasts, [lasts, MISSING, 3, MISSING]);
+    runs.sort_by_key(|(end, _)| *end);
+    let mut seen = TableData::new(PROGRAM_RUN.clone());
+    for (end, row) in runs {
+        seen.push(end, machine, &row);
+    }
+    timeline.insert(seen);
     recording
 }
 
