@@ -75,7 +75,7 @@ fresh() {
 }
 
 small() {
-    local most=280000 bytes
+    local most=290000 bytes
     bytes=$(wc -c <dist/page.html)
     echo "$bytes bytes, at most $most"
     [ "$bytes" -le "$most" ]

@@ -31,10 +31,12 @@ const USUAL_LINES = 3;
 
 const START = "#explore?";
 
-/** The tables whose columns have charts: call stacks and runs of programs have sections of their own. */
+const ELSEWHERE: readonly string[] = ["program_run", "on_cpu"];
+
+/** The tables whose columns have charts: call stacks, runs of programs and fine bins have sections of their own. */
 export function chartTables(tables: readonly PageTable[]): PageTable[] {
   return tables.filter(
-    ({ form, name }) => form.kind === "bins" || (form.kind === "rows" && name !== "program_run"),
+    ({ form, name }) => form.kind === "bins" || (form.kind === "rows" && !ELSEWHERE.includes(name)),
   );
 }
 

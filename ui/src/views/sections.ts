@@ -6,6 +6,7 @@ import { DICTIONARY } from "./Dictionary";
 import { EVIDENCE } from "./Evidence";
 import { EXPLORE } from "./Explore";
 import { FLAMES } from "./Flames";
+import { FOLD } from "./Folded";
 import { MACHINE } from "./Machine";
 import { MEASURED } from "./Measured";
 import { PROGRAMS } from "./Programs";
@@ -22,6 +23,7 @@ const SECTIONS: readonly Section[] = [
   FLAMES,
   CONNECTIONS,
   PROGRAMS,
+  FOLD,
   RESOURCES,
   EVIDENCE,
   EXPLORE,

@@ -12,6 +12,7 @@ mod entity_selection;
 mod events;
 mod file;
 mod html;
+mod on_cpu;
 mod program_runs;
 mod request_tables;
 mod requests;
@@ -177,7 +178,9 @@ fn of_events(
         ..
     } = *writer;
     if table == CPU_SAMPLE.name {
-        return call_stacks::write(timeline, edges, part, places);
+        let mut written = call_stacks::write(timeline, edges, part, places);
+        written.extend(on_cpu::write(timeline, origin, part, places));
+        return written;
     }
     let runs = (table == PROGRAM_RUN.name)
         .then(|| program_runs::write(timeline, origin, part, places))

@@ -7,6 +7,7 @@ mod events;
 mod fixtures;
 mod made;
 mod names;
+mod on_cpu;
 mod programs;
 mod requests;
 mod size;
