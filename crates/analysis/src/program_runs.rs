@@ -61,11 +61,8 @@ pub fn program_runs(timeline: &Timeline) -> impl Iterator<Item = ProgramRun> {
     let text = |value: i64| u32::try_from(value).ok().map(StringId);
     data.map(
         move |(end, [pid, exec, command, parent, duration, cpu, how, status])| ProgramRun {
-            // In a recording from elsewhere a duration may be anything.
-            start: Timestamp::from_ns(
-                end.as_ns()
-                    .saturating_sub(known(duration).unwrap_or(0).max(0)),
-            ),
+            // In a recording from elsewhere a duration may be anything; nothing begins before the machine does.
+            start: end + -known(duration).unwrap_or(0).clamp(0, end.as_ns().max(0)),
             end,
             pid,
             command: text(command),
@@ -120,11 +117,11 @@ impl Sum {
         self.example = self.example.or(run.command);
         *self.parents.entry(parent).or_default() += 1;
         self.starts += 1;
-        self.cpu_ns += run.cpu_ns.unwrap_or(0);
+        self.cpu_ns = self.cpu_ns.saturating_add(run.cpu_ns.unwrap_or(0));
         self.longest_ns = self.longest_ns.max(ran);
         if run.how.is_some_and(|how| how != End::Running) {
             self.ended += 1;
-            self.ended_ns += ran;
+            self.ended_ns = self.ended_ns.saturating_add(ran);
         }
         self.killed += u64::from(run.how == Some(End::Signalled));
         self.failed += u64::from(run.how == Some(End::Exited) && run.status != Some(0));

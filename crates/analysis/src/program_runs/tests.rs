@@ -65,6 +65,15 @@ fn programs_are_put_together_by_template_and_counted_where_they_began() {
 }
 
 #[test]
+fn absurd_numbers_of_a_stranger_do_no_harm() {
+    let absurd = [50 * S, 1, 0, 0, i64::MAX, i64::MAX, 77, i64::MIN + 1];
+    let timeline = recording(&["a"], &[absurd, absurd, absurd]);
+    let started = started(&timeline, timeline.window);
+    assert_eq!((started[0].cpu_ns, started[0].starts), (i64::MAX, 3));
+    assert_eq!(started[0].longest_ns, 50 * S, "since the machine began");
+}
+
+#[test]
 fn of_many_programs_the_most_frequent_and_the_most_expensive_are_kept() {
     let names: Vec<String> = (0..26_u8)
         .flat_map(|a| {

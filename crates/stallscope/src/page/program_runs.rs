@@ -151,7 +151,7 @@ fn most(runs: &[(i64, ProgramRun)]) -> Vec<i64> {
     let mut sums: BTreeMap<i64, (i64, usize)> = BTreeMap::new();
     for (program, run) in runs {
         let (cpu_ns, starts) = sums.entry(*program).or_default();
-        *cpu_ns += run.cpu_ns.unwrap_or(0);
+        *cpu_ns = cpu_ns.saturating_add(run.cpu_ns.unwrap_or(0));
         *starts += 1;
     }
     let mut all: Vec<_> = sums.into_iter().collect();
