@@ -7,7 +7,7 @@ use std::process::Command;
 use libbpf_cargo::SkeletonBuilder;
 
 /// One program each: `bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 9] = [
     "block",
     "clock",
     "floor",
