@@ -172,6 +172,16 @@ pub fn process_of(timeline: &Timeline, entity: EntityId) -> Option<&EntityRecord
     }
 }
 
+/// Adds a time, ns; a file from elsewhere may hold any number.
+fn add(to: &mut i64, ns: i64) {
+    *to = to.saturating_add(ns);
+}
+
+/// The same of many.
+fn sum(all: impl IntoIterator<Item = i64>) -> i64 {
+    all.into_iter().fold(0, i64::saturating_add)
+}
+
 type Row<const N: usize> = (model::Timestamp, EntityId, [i64; N]);
 
 /// Some columns of a table; `None` where it lacks one.

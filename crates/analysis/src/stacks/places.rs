@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::{EntityId, LedgerClass, Role, Timeline, Window};
 
-use super::{Frame, Stacks, cpu_samples, process_of, wait_samples};
+use super::{Frame, Stacks, add, cpu_samples, process_of, sum, wait_samples};
 
 /// Fewer samples say nothing of a part.
 const LEAST_SAMPLES: u64 = 50;
@@ -44,9 +44,9 @@ fn of_target(timeline: &Timeline, window: Window, spinning: bool) -> (HashMap<i6
             continue;
         }
         samples += 1;
-        all_ns += sample.cpu_ns;
+        add(&mut all_ns, sample.cpu_ns);
         if let Some(stack) = sample.stack.filter(|_| sample.spins || !spinning) {
-            *by_stack.entry(stack).or_default() += sample.cpu_ns;
+            add(by_stack.entry(stack).or_default(), sample.cpu_ns);
         }
     }
     (by_stack, samples, all_ns)
@@ -62,7 +62,7 @@ pub(crate) fn hot(timeline: &Timeline, window: Window) -> Option<Hot> {
 pub(crate) fn spinning(timeline: &Timeline, window: Window) -> Option<Hot> {
     let hot = hottest(timeline, window, true, Frames::OutsideLibraries)?;
     let (by_stack, _, all_ns) = of_target(timeline, window, true);
-    let spun_ns: i64 = by_stack.values().sum();
+    let spun_ns = sum(by_stack.values().copied());
     Some(Hot {
         part: spun_ns as f64 / all_ns.max(1) as f64,
         ..hot
@@ -92,8 +92,8 @@ fn hottest(timeline: &Timeline, window: Window, spinning: bool, which: Frames) -
         };
         if let Some(innermost) = named.first().filter(|frame| frame.function.is_some()) {
             let function = by_function.entry(*innermost).or_default();
-            function.0 += ns;
-            *function.1.entry(path(named)).or_default() += ns;
+            add(&mut function.0, ns);
+            add(function.1.entry(path(named)).or_default(), ns);
         }
     }
     let (_, (ns, paths)) = by_function.into_iter().max_by_key(|(_, (ns, _))| *ns)?;
@@ -124,18 +124,21 @@ pub(crate) fn where_waited(
     let (mut by_stack, mut count, mut all_ns) = (HashMap::<_, At>::new(), 0, 0);
     for wait in waits {
         count += 1;
-        all_ns += wait.weight_ns;
+        add(&mut all_ns, wait.weight_ns);
         let Some(stack) = wait.stack else {
             continue;
         };
         let at = by_stack.entry(stack).or_default();
-        at.ns += wait.weight_ns;
+        add(&mut at.ns, wait.weight_ns);
         let process = process_of(timeline, wait.entity);
         if let (Some(lock), Some(process)) = (wait.lock, process) {
-            *at.by_lock.entry((process.id, lock)).or_default() += wait.weight_ns;
+            add(
+                at.by_lock.entry((process.id, lock)).or_default(),
+                wait.weight_ns,
+            );
         }
         if let Some(end) = wait.waker_stack {
-            *at.by_end.entry(end).or_default() += wait.weight_ns;
+            add(at.by_end.entry(end).or_default(), wait.weight_ns);
         }
     }
     if count < LEAST_WAITS || all_ns == 0 {
@@ -146,17 +149,17 @@ pub(crate) fn where_waited(
     for (stack, at) in by_stack {
         let frames = stacks.frames(stack);
         let whole = by_path.entry(path(outside_libraries(&frames))).or_default();
-        whole.ns += at.ns;
+        add(&mut whole.ns, at.ns);
         for (lock, ns) in at.by_lock {
-            *whole.by_lock.entry(lock).or_default() += ns;
+            add(whole.by_lock.entry(lock).or_default(), ns);
         }
         for (end, ns) in at.by_end {
-            *whole.by_end.entry(end).or_default() += ns;
+            add(whole.by_end.entry(end).or_default(), ns);
         }
     }
     by_path.remove("");
     let (path, at) = by_path.into_iter().max_by_key(|(_, at)| at.ns)?;
-    let is_most = |ns: i64| 2 * ns > at.ns;
+    let is_most = |ns: i64| ns > at.ns / 2;
     let lock = at.by_lock.iter().max_by_key(|(_, ns)| **ns);
     Some(Place {
         part: at.ns as f64 / all_ns as f64,
@@ -175,7 +178,7 @@ fn ended_in(stacks: &Stacks<'_>, by_end: &HashMap<i64, i64>) -> Option<(String, 
     for (stack, ns) in by_end {
         let frames = stacks.frames(*stack);
         let path = path(outside_libraries(&frames));
-        *by_path.entry(path).or_default() += ns;
+        add(by_path.entry(path).or_default(), *ns);
     }
     by_path.remove("");
     by_path.into_iter().max_by_key(|(_, ns)| *ns)

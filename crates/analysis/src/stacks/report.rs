@@ -7,7 +7,7 @@ use model::{
     WaitReport, Window,
 };
 
-use super::{Frame, Stacks, WHOLE, WaitSample, cpu_samples, process_of, wait_samples};
+use super::{Frame, Stacks, WHOLE, WaitSample, add, cpu_samples, process_of, sum, wait_samples};
 
 /// Paths that a report has, of each kind.
 const PATHS: usize = 10;
@@ -50,9 +50,12 @@ fn ran(stacks: &Stacks<'_>, timeline: &Timeline, window: Window) -> Option<Stack
         samples += 1;
         unwound += u64::from(sample.end.is_some());
         whole += u64::from(sample.end == Some(WHOLE));
-        *by_stack.entry((process.id, sample.stack)).or_default() += sample.cpu_ns;
+        add(
+            by_stack.entry((process.id, sample.stack)).or_default(),
+            sample.cpu_ns,
+        );
     }
-    let cpu_ns: i64 = by_stack.values().sum();
+    let cpu_ns = sum(by_stack.values().copied());
     if cpu_ns == 0 {
         return None;
     }
@@ -60,11 +63,11 @@ fn ran(stacks: &Stacks<'_>, timeline: &Timeline, window: Window) -> Option<Stack
     for ((process, stack), ns) in by_stack {
         let frames = stack.map(|stack| stacks.frames(stack)).unwrap_or_default();
         if frames.first().is_none_or(|frame| frame.function.is_none()) {
-            unnamed_ns += ns;
+            add(&mut unnamed_ns, ns);
         }
         if let Some(process) = timeline.entities.get(process) {
             let key = (&*process.entity.name, process.role, frames);
-            *by_path.entry(key).or_default() += ns;
+            add(by_path.entry(key).or_default(), ns);
         }
     }
     let mut paths: Vec<_> = by_path.into_iter().collect();
@@ -118,24 +121,24 @@ fn waits(stacks: &Stacks<'_>, timeline: &Timeline, window: Window) -> Option<Wai
         let key = (process.id, wait.class, wait.stack);
         let on_path = by_stack.entry(key).or_default();
         on_path.waits += 1;
-        on_path.ns += wait.weight_ns;
+        add(&mut on_path.ns, wait.weight_ns);
         if let Some(waker) = wait.waker.and_then(|id| process_of(timeline, id)) {
             let ended = on_path.ended_ns.entry((waker.id, wait.waker_stack));
-            *ended.or_default() += wait.weight_ns;
+            add(ended.or_default(), wait.weight_ns);
         }
     }
     if waits == 0 {
         return None;
     }
     let by_path = by_path(stacks, timeline, by_stack);
-    let [needed_ns, idle_ns] = [false, true].map(|idle| -> i64 {
+    let [needed_ns, idle_ns] = [false, true].map(|idle| {
         let paths = by_path.iter();
         let of_kind = paths.filter(|((class, _), _)| is_idle(*class) == idle);
-        of_kind.map(|(_, it)| it.ns).sum()
+        sum(of_kind.map(|(_, it)| it.ns))
     });
     Some(WaitReport {
         waits,
-        blocked_ns: needed_ns + idle_ns,
+        blocked_ns: sum([needed_ns, idle_ns]),
         error_ns: (NORMAL_95 * variance.sqrt()) as i64,
         needed_ns,
         whole: (unwound > 0).then(|| whole as f64 / unwound as f64),
@@ -167,9 +170,9 @@ fn by_path<'a>(stacks: &Stacks<'a>, timeline: &'a Timeline, by_stack: ByStack) -
         let key = (class, (&*process.entity.name, process.role, frames));
         let on_path = by_path.entry(key).or_default();
         on_path.waits += on_stack.waits;
-        on_path.ns += on_stack.ns;
+        add(&mut on_path.ns, on_stack.ns);
         for (waker, ns) in on_stack.ended_ns {
-            *on_path.ended_ns.entry(waker).or_default() += ns;
+            add(on_path.ended_ns.entry(waker).or_default(), ns);
         }
     }
     by_path
@@ -215,7 +218,7 @@ fn ended_by(stacks: &Stacks<'_>, timeline: &Timeline, on_path: &OnPath) -> Optio
             continue;
         };
         let frames = stack.map_or_else(Vec::new, |stack| waiting_frames(stacks, stack));
-        *by_path.entry((&waker.entity.name, frames)).or_default() += ns;
+        add(by_path.entry((&waker.entity.name, frames)).or_default(), *ns);
     }
     let most = by_path.into_iter().max_by_key(|(_, ns)| *ns);
     most.map(|((process, frames), ns)| WaitEnd {

@@ -101,7 +101,11 @@ fn every_cause_is_present_in_its_drawing() {
 }
 
 /// Columns of numbers that are no function of columns over the window: the page names the source.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 9] = [
+    // By the functions of each row's stack.
+    "cpu_sample.spins",
+    "cpu_sample.stack",
+    "wait_sample.stack",
     // The first third of the window against the last.
     "disk.read_bytes",
     // The spread between seconds.
