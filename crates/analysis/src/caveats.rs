@@ -4,7 +4,6 @@ use model::{
     Caveat, EntityId, ExitKind, Gap, GapReason, LedgerClass, Phase, PhaseKind, Provenance, Sentence,
 };
 
-use sensors::stack::STACK;
 use sensors::thread_time::THREAD_TIME;
 
 use crate::causes;
@@ -13,7 +12,7 @@ use crate::number_format::{duration, integer, percent, rate};
 use crate::sessions::SESSIONS;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds::Thresholds;
-use crate::{random_sampling, request_times, workload_metrics};
+use crate::{not_told, random_sampling, request_times, workload_metrics};
 
 /// The table of a gap that concerns all of them.
 const EVERYTHING: &str = "*";
@@ -53,30 +52,6 @@ pub(crate) fn caveats(facts: &Facts<'_>, phases: &[Phase], thresholds: &Threshol
         .collect()
 }
 
-/// Which lock it was, single waits and, where they are missing, call stacks with the reason.
-fn without_stacks(facts: &Facts<'_>, locks: &str) -> Vec<String> {
-    let refused = facts.meta.cost.programs.get("cpu_samples");
-    let refused = refused.and_then(Option::as_ref);
-    let has_stacks = facts.timeline.table(&STACK.name).is_some();
-    let stacks = match has_stacks || refused.is_some() {
-        true => "",
-        false => "call stacks, ",
-    };
-    let first = format!("{stacks}{locks}, single waits: not recorded");
-    let why = refused.map(|why| format!("in which functions CPU time was spent: {why}"));
-    std::iter::once(first).chain(why).collect()
-}
-
-/// What only programs in the kernel tell, by their names.
-#[rustfmt::skip]
-const WITHOUT_PROGRAMS: [(&str, &str); 5] = [
-    ("thread_time", "who had the CPUs that were waited for, and every wait of every thread"),
-    ("block", "whose requests disks served, of which sizes and in which order"),
-    ("flow", "who talks to whom, connections shorter than a second, UDP and unix sockets"),
-    ("wait_stacks", "in which functions threads wait"),
-    ("processes", "which programs were started, and how they ended"),
-];
-
 /// What this recording could not show.
 pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
     let mut sessions = SESSIONS.into_iter();
@@ -86,11 +61,8 @@ pub(crate) fn not_collected(facts: &Facts<'_>) -> Vec<String> {
         (None, true) => "who holds which lock but the database's",
         (None, false) => "who holds which lock",
     };
-    let mut all = without_stacks(facts, locks);
-    all.extend(WITHOUT_PROGRAMS.iter().filter_map(|(program, what)| {
-        let why = facts.meta.cost.programs.get(*program)?.as_ref()?;
-        Some(format!("{what}: {why}"))
-    }));
+    let mut all = not_told::without_stacks(facts, locks);
+    all.extend(not_told::without_programs(facts));
     all.extend(random_sampling::left_out(facts.timeline, facts.window));
     // Pressure that is off is a doubt of its own, and said there.
     let gaps = facts.timeline.gaps.iter();

@@ -42,6 +42,7 @@ mod monitored;
 mod named;
 mod neighbours;
 mod network;
+mod not_told;
 mod number_format;
 mod over_time;
 mod peers;

@@ -218,7 +218,10 @@ fn ended_by(stacks: &Stacks<'_>, timeline: &Timeline, on_path: &OnPath) -> Optio
             continue;
         };
         let frames = stack.map_or_else(Vec::new, |stack| waiting_frames(stacks, stack));
-        add(by_path.entry((&waker.entity.name, frames)).or_default(), *ns);
+        add(
+            by_path.entry((&waker.entity.name, frames)).or_default(),
+            *ns,
+        );
     }
     let most = by_path.into_iter().max_by_key(|(_, ns)| *ns);
     most.map(|((process, frames), ns)| WaitEnd {
