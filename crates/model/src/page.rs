@@ -137,6 +137,12 @@ pub enum PageForm {
         /// One of so many samples is in the page, drawn at random, and stands for all of them.
         one_of: u32,
     },
+    /// Waits, each of a bin, a stack and a class: those that are alike added up.
+    Waits {
+        /// Of waits that stand for less blocked time than this, ns, the page has some, drawn at random in proportion to
+        /// that time, each of which stands for as much. 0 where it has all.
+        least_ns: i64,
+    },
 }
 
 /// One column, as the recording describes it.

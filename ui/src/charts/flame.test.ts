@@ -34,7 +34,7 @@ const named = (stacks: StackTable, node: number) =>
 describe("weights", () => {
   it("are of the window's samples, with what is below and without", async () => {
     const { stacks, samples, edges } = await drawnStacks(LINES, EDGES);
-    const all = weigh(stacks, samples, edges, [WHOLE]);
+    const all = weigh(stacks, [samples], edges, [WHOLE]);
     const by = (values: Float64Array) =>
       Object.fromEntries(
         [...values.keys()].map((node) => [
@@ -63,25 +63,25 @@ describe("weights", () => {
       "7 run": 1,
     });
     expect(all).toMatchObject({ samples: 10, ns: 10 * MS, whole: 7 / 8, unnamed: 0.2 });
-    const two = weigh(stacks, samples, edges, [
+    const two = weigh(stacks, [samples], edges, [
       { from: 0, to: 100 * MS },
       { from: 400 * MS, to: 500 * MS },
     ]);
     expect(two.samples).toBe(4);
-    const none = weigh(stacks, samples, edges, [{ from: 200 * MS, to: 300 * MS }]);
+    const none = weigh(stacks, [samples], edges, [{ from: 200 * MS, to: 300 * MS }]);
     expect(none).toMatchObject({ samples: 0, ns: 0, whole: undefined, unnamed: 0 });
   });
 
   it("of parts add up to those of the whole, wherever it is cut", async () => {
     const next = random(7);
     const { stacks, samples, edges } = await drawnStacks(drawnAtRandom(next, 400), EDGES);
-    const whole = weigh(stacks, samples, edges, [WHOLE]);
+    const whole = weigh(stacks, [samples], edges, [WHOLE]);
     for (let turn = 0; turn < 50; turn++) {
       const at = next() * WHOLE.to;
       const parts = [
         { from: 0, to: at },
         { from: at, to: WHOLE.to },
-      ].map((window) => weigh(stacks, samples, edges, [window]));
+      ].map((window) => weigh(stacks, [samples], edges, [window]));
       expect(parts.reduce((sum, part) => sum + part.samples, 0)).toBe(whole.samples);
       const sum = whole.total.map((_, node) =>
         parts.reduce((sum, part) => sum + (part.total[node] ?? 0), 0),
@@ -97,7 +97,7 @@ describe("weights", () => {
     if (stacks === undefined || samples === undefined) throw new Error("it has stacks");
     for (const { from_ns, to_ns, stacks: of } of said("stacks")) {
       const window = { from: from_ns, to: to_ns };
-      const weights = weigh(stacks, samples, recording.edges, [window]);
+      const weights = weigh(stacks, [samples], recording.edges, [window]);
       expect(of?.samples).toBeGreaterThan(20);
       expect(weights.samples).toBe(of?.samples);
       expect(weights.ns).toBe(of?.cpu_ns);
@@ -135,7 +135,7 @@ describe("boxes", () => {
   it("stand below what called them, as wide as their part, and none is narrower than asked", async () => {
     const next = random(11);
     const { stacks, samples, edges } = await drawnStacks(drawnAtRandom(next, 2000), EDGES);
-    const { total, ns } = weigh(stacks, samples, edges, [WHOLE]);
+    const { total, ns } = weigh(stacks, [samples], edges, [WHOLE]);
     for (const least of [0, 0.001, 0.02]) {
       const all = boxes(stacks, total, { root: ALL, least });
       const byNode = new Map(all.map((box) => [box.node, box]));
@@ -159,7 +159,7 @@ describe("boxes", () => {
 
   it("of a chosen one fill the width, with all that called it above", async () => {
     const { stacks, samples, edges } = await drawnStacks(LINES, EDGES);
-    const { total } = weigh(stacks, samples, edges, [WHOLE]);
+    const { total } = weigh(stacks, [samples], edges, [WHOLE]);
     const all = boxes(stacks, total, { root: 5, least: 0 });
     const told = all.map(({ node, level, left, width }) => [
       named(stacks, node),
@@ -181,7 +181,7 @@ describe("boxes", () => {
 
   it("are walked by keys: up, down to the widest, and along", async () => {
     const { stacks, samples, edges } = await drawnStacks(LINES, EDGES);
-    const { total } = weigh(stacks, samples, edges, [WHOLE]);
+    const { total } = weigh(stacks, [samples], edges, [WHOLE]);
     const all = boxes(stacks, total, { root: ALL, least: 0 });
     const walk = (way: Parameters<typeof neighbour>[2][]) =>
       named(stacks, all[way.reduce((at, step) => neighbour(all, at, step), 0)]?.node ?? ALL);
@@ -197,7 +197,7 @@ describe("boxes", () => {
 describe("a search", () => {
   it("finds the time in stacks that hold a match, nested ones once", async () => {
     const { stacks, samples, edges } = await drawnStacks(LINES, EDGES);
-    const weights = weigh(stacks, samples, edges, [WHOLE]);
+    const weights = weigh(stacks, [samples], edges, [WHOLE]);
     const search = (query: string) => {
       const matches = matcher(query);
       return matches && found(stacks, weights, matches);
@@ -217,7 +217,7 @@ describe("functions", () => {
   it("weigh what they do wherever they stand, their own calls of themselves once", async () => {
     const next = random(3);
     const { stacks, samples, edges } = await drawnStacks(drawnAtRandom(next, 300), EDGES);
-    const { total, self } = weigh(stacks, samples, edges, [WHOLE]);
+    const { total, self } = weigh(stacks, [samples], edges, [WHOLE]);
     const sums = byFrame(stacks, total);
     const own = selfByFrame(stacks, self);
     for (const [frame, { name }] of stacks.frames.entries()) {

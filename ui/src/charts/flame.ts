@@ -1,8 +1,8 @@
 // Flame graphs: the weight of samples by place in the tree of call stacks, and the boxes that are drawn of it.
-// Weights are CPU time; those of another table of samples over the same stacks are the same arithmetic.
+// Weights are CPU time, blocked time, or both: tables of samples over the same stacks.
 
 import { binAt } from "../data/series";
-import type { SampleTable, StackTable } from "../data/stacks";
+import type { Frame, SampleTable, StackTable } from "../data/stacks";
 import { length, type Nanoseconds, type Share, type Span } from "../data/units";
 
 /** What samples of a window weigh. */
@@ -18,27 +18,33 @@ export interface Weights {
   readonly whole: Share | undefined;
   /** Part of the time whose innermost frame has no name. */
   readonly unnamed: Share;
+  /** The standard deviation of `ns`, as far as waits stand for others. */
+  readonly deviation: Nanoseconds;
 }
 
 /** What the samples of windows weigh together; a bin belongs to the window that holds its middle. */
 export function weigh(
   stacks: StackTable,
-  samples: SampleTable,
+  tables: readonly SampleTable[],
   edges: Float64Array,
   windows: readonly Span[],
 ): Weights {
   const self = new Float64Array(stacks.frameOf.length);
-  let [count, unwound, whole] = [0, 0, 0];
-  for (const window of windows) {
-    const [first, last] = rowsOf(samples, edges, window);
-    for (let row = first; row < last; row++) {
-      const of = samples.samples[row] ?? 0;
-      const node = samples.stacks[row] ?? 0;
-      self[node] = (self[node] ?? 0) + of * (samples.ns[row] ?? 0);
-      count += of;
-      const end = samples.ends[row] ?? -1;
-      if (end >= 0) unwound += of;
-      if (end === 0) whole += of;
+  let [count, unwound, whole, variance] = [0, 0, 0, 0];
+  for (const samples of tables) {
+    const scale = 1 / (samples.traced?.(windows) || 1);
+    for (const window of windows) {
+      const [first, last] = rowsOf(samples, edges, window);
+      for (let row = first; row < last; row++) {
+        const of = samples.samples[row] ?? 0;
+        const node = samples.stacks[row] ?? 0;
+        self[node] = (self[node] ?? 0) + scale * (samples.ns[row] ?? 0);
+        count += of;
+        variance += (scale * (samples.deviations?.[row] ?? 0)) ** 2;
+        const end = samples.ends[row] ?? -1;
+        if (end >= 0) unwound += of;
+        if (end === 0) whole += of;
+      }
     }
   }
   const total = withBelow(stacks, self);
@@ -46,7 +52,7 @@ export function weigh(
   for (let node = 0; node < self.length; node++) {
     const own = self[node] ?? 0;
     ns += own;
-    if (own > 0 && stacks.frames[stacks.frameOf[node] ?? 0]?.kind !== "function") unnamed += own;
+    if (own > 0 && frameOf(stacks, innermost(stacks, node))?.kind !== "function") unnamed += own;
   }
   return {
     total,
@@ -55,7 +61,16 @@ export function weigh(
     ns,
     whole: unwound > 0 ? whole / unwound : undefined,
     unnamed: ns > 0 ? unnamed / ns : 0,
+    deviation: Math.sqrt(variance),
   };
+}
+
+const frameOf = ({ frames, frameOf }: StackTable, node: number): Frame | undefined =>
+  frames[frameOf[node] ?? 0];
+
+/** The node itself, or who waited where it is what was waited for. */
+function innermost(stacks: StackTable, node: number): number {
+  return frameOf(stacks, node)?.kind === "class" ? (stacks.callers[node] ?? 0) : node;
 }
 
 /** What each node weighs with all below it. */
@@ -222,11 +237,11 @@ export function byFrame(stacks: StackTable, total: Float64Array): Float64Array {
   return sums;
 }
 
-/** By place in `frames` what runs in each itself. */
+/** By place in `frames` what runs, or waits, in each itself. */
 export function selfByFrame(stacks: StackTable, self: Float64Array): Float64Array {
   const sums = new Float64Array(stacks.frames.length);
   for (let node = 0; node < self.length; node++) {
-    const frame = stacks.frameOf[node] ?? 0;
+    const frame = stacks.frameOf[innermost(stacks, node)] ?? 0;
     sums[frame] = (sums[frame] ?? 0) + (self[node] ?? 0);
   }
   return sums;

@@ -32,7 +32,7 @@ async function run(
   const intervals = Array.from({ length: 40 }, (_, second) =>
     interval(second, rates[second < 20 ? 0 : 1]),
   );
-  return { ...of, intervals };
+  return { ...of, samples: [of.samples], intervals };
 }
 
 /** Whether a function's difference is beyond noise, in its box and in the table. */

@@ -23,7 +23,7 @@ const SHUFFLES = 499;
 /** Part of the shuffles that may reach beyond the threshold. */
 const CHANCE: Share = 0.05;
 
-/** CPU time per request, or per second, of two windows: what is in the first less what is in the second. */
+/** Time per request, or per second, of two windows: what is in the first less what is in the second. */
 export interface Difference {
   readonly per: "request" | "second";
   /** By node, in ns per request or second, of each window. */
@@ -50,7 +50,7 @@ export interface FunctionDifference {
 /** What is compared. */
 export interface Compared {
   readonly stacks: StackTable;
-  readonly samples: SampleTable;
+  readonly samples: readonly SampleTable[];
   readonly edges: Float64Array;
   /** The workload's intervals, for the number of requests. */
   readonly intervals: readonly Interval[];

@@ -8,11 +8,13 @@ import { difference } from "./flameDifference";
 import {
   differenceWords,
   functionRows,
+  isMissing,
   nameOf,
   notSampled,
   signed,
   summary,
   testWords,
+  waitSummary,
   weightWords,
   withoutStacks,
 } from "./flameWords";
@@ -36,7 +38,7 @@ function recorded() {
 describe("words", () => {
   it("say what a graph rests on, and what was left out", async () => {
     const { stacks, samples, edges } = await recorded();
-    const weights = weigh(stacks, samples, edges, [FIRST]);
+    const weights = weigh(stacks, [samples], edges, [FIRST]);
     expect(summary(weights, samples)).toBe(
       "1,010 samples of what ran on the CPUs stand for 1.01 s of CPU time; 99 % of the stacks in user space are whole; 1 % of the time is in functions without a name.",
     );
@@ -52,6 +54,28 @@ describe("words", () => {
     );
   });
 
+  it("say what waits rest on, and what is not in them", async () => {
+    const line = { path: "server;main", bin: 0, samples: 9, ns: 1e8, deviation: 4.5e6 };
+    const lines = [
+      { ...line, wait: "futex" },
+      { ...line, samples: 1, deviation: 0, wait: "input" },
+    ];
+    const of = await drawnStacks(lines, EDGES);
+    const weights = weigh(of.stacks, [of.waits], of.edges, [FIRST]);
+    const with9 = { neededNs: 9e8, traced: 1 };
+    expect(waitSummary(weights, of.waits, with9)).toBe(
+      "10 waits stand for 900 ms of blocked time of all threads of target and generator (sampled, within 0.9 %), and for 100 ms in which they waited for work; 100 % of the stacks in user space are whole. Waiting for a CPU is not in it.",
+    );
+    expect(waitSummary(weights, of.waits, { ...with9, traced: 0.06 })).toContain(
+      "Waits were traced in 6 % of the time: the graph scales them to all of it.",
+    );
+    expect(waitSummary({ ...weights, deviation: 0 }, of.waits, with9)).not.toContain("sampled");
+    const thinned = await drawnStacks(lines, EDGES, 4e6);
+    expect(waitSummary(weights, thinned.waits, with9)).toContain(
+      "Of waits that stand for less than 4.00 ms the page holds some, drawn at random, and weighs each as that; the recording has all.",
+    );
+  });
+
   it("say when not all was sampled", async () => {
     const report = golden("cpu-saturated");
     const gap = (from: number) => ({
@@ -62,6 +86,7 @@ describe("words", () => {
       notSampled(
         await drawn({ edges: EDGES, tables: [], report: { ...report, gaps: [...gaps] } }),
         FIRST,
+        "cpu_sample",
       );
     expect(await of([])).toBe("");
     expect(await of([gap(12)])).toBe("");
@@ -71,13 +96,14 @@ describe("words", () => {
 
   it("name a box, and say what it weighs", async () => {
     const { stacks, samples, edges } = await recorded();
-    const weights = weigh(stacks, samples, edges, [FIRST]);
+    const weights = weigh(stacks, [samples], edges, [FIRST]);
     const run = stacks.frameOf.indexOf(stacks.frames.findIndex(({ name }) => name === "run"));
-    expect(nameOf(stacks, run)).toEqual({ name: "run", file: "/lib/a.so" });
-    expect(nameOf(stacks, 0)).toEqual({ name: "server", file: "process" });
-    expect(nameOf(stacks, ALL).name).toBe("all that ran");
-    expect(weightWords(weights, run)).toBe("99 % of the CPU time: 1.00 s, 1.00 s in itself");
-    expect(weightWords(weights, ALL)).toBe("100 % of the CPU time: 1.01 s");
+    expect(nameOf(stacks, run, "on")).toEqual({ name: "run", file: "/lib/a.so" });
+    expect(nameOf(stacks, 0, "on")).toEqual({ name: "server", file: "process" });
+    expect(nameOf(stacks, ALL, "on").name).toBe("all that ran");
+    expect(nameOf(stacks, ALL, "off").name).toBe("all that waited");
+    expect(weightWords(weights, run, "on")).toBe("99 % of the CPU time: 1.00 s, 1.00 s in itself");
+    expect(weightWords(weights, ALL, "on")).toBe("100 % of the CPU time: 1.01 s");
     expect([signed(0), signed(800), signed(-800)]).toEqual(["0", "+0.800 us", "-0.800 us"]);
   });
 
@@ -88,28 +114,41 @@ describe("words", () => {
       ...{ latency: 0, lag: 0, failed: 0 },
     });
     const intervals = Array.from({ length: 20 }, (_, second) => interval(second));
-    const found = difference({ ...of, intervals }, [SECOND_HALF], [FIRST]);
+    const found = difference({ ...of, samples: [of.samples], intervals }, [SECOND_HALF], [FIRST]);
     const run = of.stacks.frameOf.indexOf(of.stacks.frames.findIndex(({ name }) => name === "run"));
-    expect(differenceWords(found, run)).toBe(
+    expect(differenceWords(found, run, "on")).toBe(
       "+2.00 ms of CPU time per request (3.00 ms against 1.00 ms), beyond noise",
     );
     expect(testWords(found)).toMatch(/^Differences under [\d.]+ [mu]s per request may be chance/);
-    const weights = weigh(of.stacks, of.samples, of.edges, [SECOND_HALF]);
+    const weights = weigh(of.stacks, [of.samples], of.edges, [SECOND_HALF]);
     const rows = functionRows(of.stacks, weights, found);
     expect(rows.map(({ name, judged }) => [name, judged])).toEqual([
       ["main", "beyond noise"],
       ["run", "beyond noise"],
     ]);
     const short = difference(
-      { ...of, intervals: [] },
+      { ...of, samples: [of.samples], intervals: [] },
       [{ from: 0, to: 2 * SECOND }],
       [SECOND_HALF],
     );
-    expect(differenceWords(short, run)).toContain("per second");
-    expect(differenceWords(short, run)).toContain("not tested");
+    expect(differenceWords(short, run, "on")).toContain("per second");
+    expect(differenceWords(short, run, "on")).toContain("not tested");
     expect(testWords(short)).toBe(
       "Per second, because the workload did not report throughput all along. Too short to tell a difference from noise: each window needs 4 s. All boxes are grey.",
     );
+  });
+
+  it("say why waits have no stacks, or what ran has none", async () => {
+    const of = async (programs: Record<string, string>) => {
+      const report = golden("cpu-saturated");
+      const cost = { ...report.cost, programs };
+      return drawn({ edges: EDGES, tables: [], report: { ...report, cost } });
+    };
+    const refused = await of({ wait_stacks: "sched_exit_tp is not there before Linux 6.15" });
+    expect(isMissing(refused, "off")).toBe(
+      "No off-CPU stacks: sched_exit_tp is not there before Linux 6.15.",
+    );
+    expect(isMissing(refused, "on")).toBe("No on-CPU stacks: nothing was recorded.");
   });
 
   it("say why there are no stacks, and the command that gets them", async () => {

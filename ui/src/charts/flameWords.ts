@@ -3,7 +3,7 @@
 import { duration, integer, percent } from "../data/format";
 import type { Recording } from "../data/recording";
 import type { SampleTable, StackTable } from "../data/stacks";
-import { intersection, type Span } from "../data/units";
+import { intersection, type Nanoseconds, type Share, type Span } from "../data/units";
 import { typed } from "./commands";
 import { ALL, byFrame, selfByFrame, type Weights } from "./flame";
 import { type Difference, isBeyondNoise, LEAST_BLOCKS } from "./flameDifference";
@@ -12,6 +12,16 @@ import { windowWords } from "./run";
 
 /** Gaps that are told one by one. */
 const MOST_GAPS = 3;
+
+/** What time a graph is of. */
+export type TimeKind = "on" | "off" | "both";
+
+/** How it is called, and how its whole is. */
+export const TIMES: Readonly<Record<TimeKind, { label: string; time: string; all: string }>> = {
+  on: { label: "on-CPU", time: "CPU time", all: "all that ran" },
+  off: { label: "off-CPU", time: "blocked time", all: "all that waited" },
+  both: { label: "both", time: "time on CPUs and blocked", all: "all that ran or waited" },
+};
 
 /** Why a recording has no call stacks, and the command that gets them. */
 export function withoutStacks(recording: Recording): { why: string; command: string } {
@@ -48,9 +58,50 @@ export function summary({ samples, ns, whole, unnamed }: Weights, { oneOf }: Sam
   return `${parts.join("; ")}.${thinned}`;
 }
 
+/** 95 % of a normal distribution lie within so many standard deviations. */
+const NORMAL_95 = 1.96;
+/** A smaller error is not said. */
+const LEAST_SAID: Share = 0.0005;
+
+/** How much the graph of a window's waits rests on: all of them, whichever are drawn. */
+export function waitSummary(
+  { samples, ns, whole, deviation }: Weights,
+  { leastNs }: SampleTable,
+  { neededNs, traced }: { readonly neededNs: Nanoseconds; readonly traced: Share },
+): string {
+  const error = ns > 0 ? (NORMAL_95 * deviation) / ns : 0;
+  const sampled = error >= LEAST_SAID ? ` (sampled, within ${percent(error)})` : "";
+  const parts = [
+    `${integer(samples)} waits stand for ${duration(neededNs)} of blocked time of all threads of target and generator${sampled}, and for ${duration(ns - neededNs)} in which they waited for work`,
+    ...(whole === undefined ? [] : [`${percent(whole)} of the stacks in user space are whole`]),
+  ];
+  const off =
+    traced < 1
+      ? ` Waits were traced in ${percent(traced)} of the time: the graph scales them to all of it.`
+      : "";
+  const thinned =
+    leastNs > 0
+      ? ` Of waits that stand for less than ${duration(leastNs)} the page holds some, drawn at random, and weighs each as that; the recording has all.`
+      : "";
+  return `${parts.join("; ")}. Waiting for a CPU is not in it.${off}${thinned}`;
+}
+
+/** Why waits have no stacks although samples have, or the other way round. */
+export function isMissing(recording: Recording, kind: "on" | "off"): string {
+  const [program, table] =
+    kind === "on" ? ["cpu_samples", "cpu_sample"] : ["wait_stacks", "wait_sample"];
+  const refused = recording.page.report.cost.programs?.[program];
+  const why = refused ?? absent(recording, table) ?? "nothing was recorded";
+  return `No ${TIMES[kind].label} stacks: ${why}.`;
+}
+
 /** When nothing was sampled in a window although something may have run; empty where that was never. */
-export function notSampled(recording: Recording, window: Span): string {
-  const gaps = unseen(recording, "cpu_sample").filter((gap) => intersection(gap.span, window));
+export function notSampled(
+  recording: Recording,
+  window: Span,
+  table: "cpu_sample" | "wait_sample",
+): string {
+  const gaps = unseen(recording, table).filter((gap) => intersection(gap.span, window));
   const told = gaps.slice(0, MOST_GAPS).map(({ span, why }) => `${windowWords(span)}: ${why}`);
   const more = gaps.length > MOST_GAPS ? `; and ${integer(gaps.length - MOST_GAPS)} more` : "";
   return told.length > 0 ? `Not all was sampled (${told.join("; ")}${more}).` : "";
@@ -60,21 +111,20 @@ export function notSampled(recording: Recording, window: Span): string {
 export function nameOf(
   { frames, frameOf }: StackTable,
   node: number,
+  kind: TimeKind,
 ): { name: string; file: string } {
-  if (node === ALL) return { name: "all that ran", file: "" };
+  if (node === ALL) return { name: TIMES[kind].all, file: "" };
   const frame = frames[frameOf[node] ?? 0];
-  return {
-    name: frame?.name ?? "",
-    file: frame?.kind === "process" ? "process" : (frame?.file ?? ""),
-  };
+  const said = { process: "process", class: "what was waited for", function: "", address: "" };
+  return { name: frame?.name ?? "", file: said[frame?.kind ?? "function"] || (frame?.file ?? "") };
 }
 
 /** What a box weighs. */
-export function weightWords({ total, self, ns }: Weights, node: number): string {
+export function weightWords({ total, self, ns }: Weights, node: number, kind: TimeKind): string {
   const own = node === ALL ? ns : (total[node] ?? 0);
   const alone = node === ALL ? 0 : (self[node] ?? 0);
   const itself = alone > 0 ? `, ${duration(alone)} in itself` : "";
-  return `${percent(ns > 0 ? own / ns : 0)} of the CPU time: ${duration(own)}${itself}`;
+  return `${percent(ns > 0 ? own / ns : 0)} of the ${TIMES[kind].time}: ${duration(own)}${itself}`;
 }
 
 /** The difference of a box, in time per request or second. */
@@ -88,12 +138,12 @@ export function signed(ns: number): string {
 }
 
 /** What differs at a box. */
-export function differenceWords(of: Difference, node: number): string {
+export function differenceWords(of: Difference, node: number, kind: TimeKind): string {
   const [first, second] = differenceOf(of, node);
   const tested = node === ALL || of.tested[node] === 1;
   const judged = judgedWords(of, first - second, tested);
   const amounts = `${duration(first)} against ${duration(second)}`;
-  return `${signed(first - second)} of CPU time per ${of.per} (${amounts}), ${judged}`;
+  return `${signed(first - second)} of ${TIMES[kind].time} per ${of.per} (${amounts}), ${judged}`;
 }
 
 function judgedWords(of: Difference, by: number, tested: boolean): string {
@@ -134,8 +184,8 @@ export function functionRows(
 ): FunctionRow[] {
   const total = byFrame(stacks, weights.total);
   const self = selfByFrame(stacks, weights.self);
-  return stacks.frames.flatMap(({ name, file, kind }, frame): FunctionRow[] => {
-    if (kind === "process") return [];
+  const rows = stacks.frames.flatMap(({ name, file, kind }, frame): FunctionRow[] => {
+    if (kind === "process" || kind === "class") return [];
     const of = difference?.functions[frame];
     if (of === undefined) {
       const own = { self: self[frame] ?? 0, total: total[frame] ?? 0 };
@@ -144,4 +194,6 @@ export function functionRows(
     const judged = difference ? judgedWords(difference, of.total, of.tested) : "";
     return of.total !== 0 ? [{ frame, name, file, self: of.self, total: of.total, judged }] : [];
   });
+  // Where the table's order finds no difference, this one stays.
+  return rows.sort((a, b) => Math.abs(b.total) - Math.abs(a.total));
 }

@@ -57,6 +57,9 @@ export function classPaint(word: string): Paint {
 /** What a class is called in a bar; `undefined` of one that this page does not know. */
 export const classLabel = (word: string): string | undefined => CLASSES.get(word)?.label;
 
+/** Whether threads without work are in that class. */
+export const isIdle = (word: string): boolean => CLASSES.get(word)?.state === "idle";
+
 /** A class that this page has a column of, in the order of the bar. */
 export interface LedgerColumn extends ClassAbout {
   readonly key: string;

@@ -387,6 +387,14 @@ export type PageForm =
        * One of so many samples is in the page, drawn at random, and stands for all of them.
        */
       one_of: number;
+    }
+  | {
+      kind: "waits";
+      /**
+       * Of waits that stand for less blocked time than this, ns, the page has some, drawn at random in proportion to
+       * that time, each of which stands for as much. 0 where it has all.
+       */
+      least_ns: number;
     };
 
 /**
@@ -1750,6 +1758,10 @@ export interface StackReport {
    */
   unnamed: number;
   /**
+   * Where threads waited; `None` where no stack of a wait was taken.
+   */
+  waits?: WaitReport | null;
+  /**
    * Share of the stacks in user space that lead to the outermost function; `None` without any.
    */
   whole?: number | null;
@@ -1769,6 +1781,81 @@ export interface HotPath {
   role: Role;
   /**
    * Share of the CPU time of all samples.
+   */
+  share: number;
+}
+/**
+ * Where threads of target and generator waited, in which functions.
+ */
+export interface WaitReport {
+  /**
+   * The blocked time that they stand for, ns.
+   */
+  blocked_ns: number;
+  /**
+   * The blocked time of all threads in the window is within this of `blocked_ns`, ns (95 %): some stand for others. 0
+   * where every wait was taken.
+   */
+  error_ns: number;
+  /**
+   * The part of `blocked_ns` in which they waited for something that they needed to go on, ns; the others waited for
+   * work or for a time.
+   */
+  needed_ns: number;
+  /**
+   * The paths in which most time passed: first those of what was needed, then those that waited for work.
+   */
+  paths: WaitPath[];
+  /**
+   * Waits whose stack was taken.
+   */
+  waits: number;
+  /**
+   * Share of the stacks in user space that lead to the outermost function; `None` without any.
+   */
+  whole?: number | null;
+}
+/**
+ * Waits for the same, with the same functions from the outermost to the innermost.
+ */
+export interface WaitPath {
+  class: LedgerClass;
+  /**
+   * Who ended most of them, if threads did.
+   */
+  ended_by?: WaitEnd | null;
+  /**
+   * The functions, the innermost first; `FILE+0xADDRESS` for one without a name.
+   */
+  frames: string[];
+  /**
+   * What the process is called.
+   */
+  process: string;
+  role: Role;
+  /**
+   * Share of `needed_ns`; where it waited for work, of the rest.
+   */
+  share: number;
+  /**
+   * Waits whose stack was taken.
+   */
+  waits: number;
+}
+/**
+ * Who ended waits.
+ */
+export interface WaitEnd {
+  /**
+   * Where it was, the innermost function first.
+   */
+  frames: string[];
+  /**
+   * What the process is called.
+   */
+  process: string;
+  /**
+   * Share of the path's time in waits that it ended, in these functions.
    */
   share: number;
 }

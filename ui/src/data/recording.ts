@@ -156,6 +156,7 @@ export class Recording {
         case "stacks":
           return decodeStacks(about, block);
         case "samples":
+        case "waits":
           return decodeSamples(about, block);
         default:
           return decodeBins(about, this.edges, block);

@@ -89,7 +89,7 @@ export function meanOver(series: Series, window: Span): number | undefined {
   return grown === undefined ? undefined : grown / knownTime(series, window);
 }
 
-function knownTime({ known }: Series, window: Span): Nanoseconds {
+export function knownTime({ known }: Series, window: Span): Nanoseconds {
   return Math.min(window.to, known.to) - Math.max(window.from, known.from);
 }
 

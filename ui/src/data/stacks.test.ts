@@ -36,7 +36,26 @@ describe("stacks", () => {
     expect([...samples.stacks]).toEqual([1, 4, 5]);
     expect([...samples.ends]).toEqual([0, 2, -1]);
     expect([...samples.samples]).toEqual([1, 1, 3]);
-    expect([...samples.ns]).toEqual([1e6, 1e6, 7]);
+    expect([...samples.ns]).toEqual([1e6, 1e6, 21]);
+  });
+
+  it("of waits end in what was waited for", async () => {
+    const { stacks, samples, waits } = await drawnStacks(
+      [
+        { path: "p;main", bin: 0, wait: "sync_queue", samples: 3, ns: 5, deviation: 2 },
+        { path: "p;main", bin: 1 },
+      ],
+      EDGES,
+      8,
+    );
+    const frames = [...stacks.frameOf].map((frame) => stacks.frames[frame]);
+    expect(frames[2]).toMatchObject({
+      ...{ kind: "class", name: "behind another's fsync", word: "sync_queue", entity: undefined },
+    });
+    expect(frames[1]?.word).toBeUndefined();
+    expect([...waits.stacks, ...waits.ns, ...(waits.deviations ?? [])]).toEqual([2, 15, 2]);
+    expect([waits.oneOf, waits.leastNs]).toEqual([1, 8]);
+    expect([[...samples.stacks], samples.deviations]).toEqual([[1], undefined]);
   });
 
   it("are refused where they are no tree, or cut off anywhere", async () => {

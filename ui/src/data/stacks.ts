@@ -4,16 +4,20 @@
 import { Integers } from "./bytes";
 import { harmless } from "./harmless";
 import type { PageTable } from "./page.gen";
+import type { Share, Span } from "./units";
+import { WAIT_CLASSES } from "./waitClasses.gen";
 
 /** What a node of the tree is. */
 export interface Frame {
-  /** The function, `FILE+0xADDRESS` where it has no name, or the process. */
+  /** The function, `FILE+0xADDRESS` where it has no name, the process, or what the caller waited for. */
   readonly name: string;
-  readonly kind: "process" | "function" | "address";
+  readonly kind: "process" | "function" | "address" | "class";
   /** The file of the code; empty where it is not known. */
   readonly file: string;
   /** The place of a process's entity: the first of those of its name and role. */
   readonly entity: number | undefined;
+  /** The word of the class of waits. */
+  readonly word: string | undefined;
 }
 
 /** Call stacks as one tree: processes, and below a node what it called. Nodes stand before those below them, and
@@ -31,7 +35,7 @@ export interface StackTable {
   readonly ends: Int32Array;
 }
 
-/** Samples, those of a bin that are alike in one row. */
+/** Samples, or waits; those of a bin that are alike in one row. */
 export interface SampleTable {
   readonly about: PageTable;
   /** Ascending; bin `i` reaches from edge `i` to the next. */
@@ -42,13 +46,22 @@ export interface SampleTable {
   readonly ends: Int32Array;
   /** How many there are. */
   readonly samples: Float64Array;
-  /** The weight of each, ns. */
+  /** What they weigh together, ns. */
   readonly ns: Float64Array;
+  /** The standard deviation of that, where waits stand for others, ns. */
+  readonly deviations: Float64Array | undefined;
   /** One of so many samples is in the page. */
   readonly oneOf: number;
+  /** Of waits that stand for less than this, the page has some, ns. */
+  readonly leastNs: number;
+  /** The part of windows for which they stand, to be scaled to all of it; all where none is given. */
+  readonly traced?: ((windows: readonly Span[]) => Share) | undefined;
 }
 
-const KINDS = ["process", "function", "address"] as const;
+const KINDS = ["process", "function", "address", "class"] as const;
+const LABELS: ReadonlyMap<string, string> = new Map(
+  WAIT_CLASSES.map(([word, label]) => [word, label]),
+);
 
 /** The tree out of its block. Throws a RangeError where the block was cut off, or is no tree. */
 export function decodeStacks(about: PageTable, block: Uint8Array): StackTable {
@@ -58,9 +71,10 @@ export function decodeStacks(about: PageTable, block: Uint8Array): StackTable {
     const kind = KINDS[integers.next()] ?? "address";
     const of = integers.next();
     const name = harmless(integers.text());
-    return kind === "process"
-      ? { name, kind, file: "", entity: of < 0 ? undefined : of }
-      : { name, kind, file: files[of] ?? "", entity: undefined };
+    const about = { name, kind, file: "", entity: undefined, word: undefined };
+    if (kind === "process") return { ...about, entity: of < 0 ? undefined : of };
+    if (kind === "class") return { ...about, name: LABELS.get(name) ?? name, word: name };
+    return { ...about, file: files[of] ?? "" };
   });
   const nodes = integers.count();
   const frameOf = new Int32Array(nodes);
@@ -86,7 +100,7 @@ export function decodeStacks(about: PageTable, block: Uint8Array): StackTable {
   return { about, frames, frameOf, callers, levels, ends };
 }
 
-/** Samples out of their block. */
+/** Samples out of their block, or waits. */
 export function decodeSamples(about: PageTable, block: Uint8Array): SampleTable {
   const integers = new Integers(block);
   const rows = integers.count();
@@ -98,13 +112,21 @@ export function decodeSamples(about: PageTable, block: Uint8Array): SampleTable 
     }
     return numbers;
   };
-  return {
+  const { form } = about;
+  const table = {
     about,
     bins: column(new Int32Array(rows)),
     stacks: column(new Int32Array(rows)),
     ends: column(new Int32Array(rows)),
     samples: column(new Float64Array(rows)),
     ns: column(new Float64Array(rows)),
-    oneOf: about.form.kind === "samples" ? about.form.one_of : 1,
+    deviations: form.kind === "waits" ? column(new Float64Array(rows)) : undefined,
+    oneOf: form.kind === "samples" ? form.one_of : 1,
+    leastNs: form.kind === "waits" ? form.least_ns : 0,
   };
+  // Of samples the block has what each weighs.
+  if (form.kind === "samples")
+    for (let row = 0; row < rows; row++)
+      table.ns[row] = (table.ns[row] ?? 0) * (table.samples[row] ?? 0);
+  return table;
 }

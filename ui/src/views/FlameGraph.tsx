@@ -5,7 +5,16 @@ import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { ALL, type Box, boxes, neighbour, type Way, type Weights } from "../charts/flame";
 import type { Difference } from "../charts/flameDifference";
 import { isBeyondNoise } from "../charts/flameDifference";
-import { differenceOf, differenceWords, nameOf, signed, weightWords } from "../charts/flameWords";
+import {
+  differenceOf,
+  differenceWords,
+  nameOf,
+  signed,
+  type TimeKind,
+  weightWords,
+} from "../charts/flameWords";
+import { classPaint } from "../charts/ledger";
+import type { ClassTime } from "../charts/offCpu";
 import type { StackTable } from "../data/stacks";
 import { useColours } from "./colours";
 import { useWidth } from "./LaneChart";
@@ -16,6 +25,9 @@ interface Props {
   readonly stacks: StackTable;
   readonly weights: Weights;
   readonly difference: Difference | undefined;
+  readonly kind: TimeKind;
+  /** What the waits in it were for. */
+  readonly classes: readonly ClassTime[];
   /** By frame, whether the search finds it; `undefined` while nothing is searched. */
   readonly matches: Uint8Array | undefined;
   /** The box that is as wide as the graph. */
@@ -30,7 +42,8 @@ const WAYS: Readonly<Record<string, Way>> = {
   ArrowRight: "after",
 };
 
-export function FlameGraph({ stacks, weights, difference, matches, root, zoom }: Props) {
+export function FlameGraph(props: Props) {
+  const { stacks, weights, difference, kind, matches, root, zoom } = props;
   const over = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = Math.max(0, useWidth(over) - AXIS - MARGIN);
@@ -46,7 +59,10 @@ export function FlameGraph({ stacks, weights, difference, matches, root, zoom }:
   );
   const rows = all.reduce((most, { level }) => Math.max(most, level + 1), 1);
   const size = { width, rows, flipped };
-  const lookOf = useMemo(() => looks(stacks, difference, matches), [stacks, difference, matches]);
+  const lookOf = useMemo(
+    () => looks(stacks, difference, kind, matches),
+    [stacks, difference, kind, matches],
+  );
   // Before the next painting, which may be on paper.
   // biome-ignore lint/correctness/useExhaustiveDependencies: new colours are painted too
   useLayoutEffect(() => {
@@ -92,7 +108,7 @@ export function FlameGraph({ stacks, weights, difference, matches, root, zoom }:
 
   const box = all[place];
   const shown = box?.node ?? ALL;
-  const { name, file } = nameOf(stacks, shown);
+  const { name, file } = nameOf(stacks, shown, kind);
   const frame = box && placeOf(box, size);
   return (
     <>
@@ -103,7 +119,7 @@ export function FlameGraph({ stacks, weights, difference, matches, root, zoom }:
         <button type="button" class="button" disabled={root === ALL} onClick={() => zoom(ALL)}>
           Zoom out
         </button>{" "}
-        <Key difference={difference} />
+        <Key difference={difference} classes={props.classes} />
       </p>
       <div
         ref={over}
@@ -129,15 +145,20 @@ export function FlameGraph({ stacks, weights, difference, matches, root, zoom }:
       <p id={readout} class="flame-readout" aria-live={byKeys ? "polite" : "off"}>
         <b>{name}</b> {file && <span class="muted">{file}</span>}{" "}
         <span class="flame-weight">
-          {difference ? differenceWords(difference, shown) : weightWords(weights, shown)}
+          {difference
+            ? differenceWords(difference, shown, kind)
+            : weightWords(weights, shown, kind)}
         </span>
       </p>
     </>
   );
 }
 
+/** Classes of waits whose colours are explained; the others are named in their boxes. */
+const MOST_CLASSES = 4;
+
 /** What colours mean. */
-function Key({ difference }: { readonly difference: Difference | undefined }) {
+function Key({ difference, classes }: Pick<Props, "difference" | "classes">) {
   const all = difference ? ["more", "less", "noise"] : ["user", "kernel", "nameless"];
   return (
     <span class="flame-key">
@@ -146,9 +167,26 @@ function Key({ difference }: { readonly difference: Difference | undefined }) {
           <i class={`flame-${which}`} /> {WORDS[which]}
         </span>
       ))}
+      {!difference &&
+        classes.slice(0, MOST_CLASSES).map(({ word, label }) => (
+          <span key={word}>
+            <i class="flame-class" style={ofKey(classLook(word))} /> {label}
+          </span>
+        ))}
     </span>
   );
 }
+
+/** How a class looks: of one that is pale in a bar, the colour of its marks, thinner. */
+function classLook(word: string): Pick<Look, "fill" | "strength"> {
+  const { fill, ink, strong } = classPaint(word);
+  return strong ? { fill, strength: 0.55 } : { fill: ink, strength: 0.38 };
+}
+
+const ofKey = ({ fill, strength }: Pick<Look, "fill" | "strength">) => ({
+  "--fill": `var(${fill})`,
+  "--part": `${100 * strength}%`,
+});
 
 const WORDS: Readonly<Record<string, string>> = {
   more: "more",
@@ -163,30 +201,32 @@ const WORDS: Readonly<Record<string, string>> = {
 function looks(
   stacks: StackTable,
   difference: Difference | undefined,
+  kind: TimeKind,
   matches: Uint8Array | undefined,
 ): (box: Box) => Look {
   const most = difference ? Math.max(...difference.sums) : 0;
   return ({ node }) => {
     const place = stacks.frameOf[node] ?? 0;
     const frame = node === ALL ? undefined : stacks.frames[place];
-    const text = nameOf(stacks, node).name;
+    const text = nameOf(stacks, node, kind).name;
     if (matches !== undefined && matches[place] === 1 && node !== ALL)
-      return { fill: "--latency", strength: 0.45, marked: true, text };
+      return { fill: "--latency", strength: 0.45, line: 2, text };
     if (difference !== undefined) {
       const [first, second] = differenceOf(difference, node);
       const by = first - second;
       const tested = node === ALL || difference.tested[node] === 1;
       if (!isBeyondNoise(difference, by, tested))
-        return { fill: "--idle", strength: 0.8, marked: false, text };
+        return { fill: "--idle", strength: 0.8, line: 0, text };
       const fill = by > 0 ? "--io" : "--cpu";
       const strength = 0.25 + 0.35 * Math.min(1, (4 * Math.abs(by)) / most);
-      return { fill, strength, marked: by > 0, text: `${signed(by)} ${text}` };
+      return { fill, strength, line: by > 0 ? 2 : 0, text: `${signed(by)} ${text}` };
     }
     if (frame === undefined || frame.kind === "process")
-      return { fill: "--idle", strength: 1, marked: false, text };
+      return { fill: "--idle", strength: 1, line: 0, text };
+    if (frame.word !== undefined) return { ...classLook(frame.word), line: 4, text };
     const strength = 0.22 + 0.04 * (place % 4);
-    if (frame.file === "[kernel]") return { fill: "--io", strength, marked: true, text };
-    if (frame.kind === "address") return { fill: "--steal", strength: 0.14, marked: false, text };
-    return { fill: "--cpu", strength, marked: false, text };
+    if (frame.file === "[kernel]") return { fill: "--io", strength, line: 2, text };
+    if (frame.kind === "address") return { fill: "--steal", strength: 0.14, line: 0, text };
+    return { fill: "--cpu", strength, line: 0, text };
   };
 }

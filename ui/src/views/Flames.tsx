@@ -1,9 +1,20 @@
-// Where CPU time goes: the call stacks of samples as a flame graph, and their functions as a table.
+// Where time goes: the call stacks of samples and of waits as a flame graph, and their functions as a table.
 
 import { useMemo, useState } from "preact/hooks";
-import { ALL, found, matcher, weigh, without } from "../charts/flame";
+import { ALL, found, matcher, type Weights, weigh, without } from "../charts/flame";
 import { type Difference, difference } from "../charts/flameDifference";
-import { notSampled, summary, testWords, withoutStacks } from "../charts/flameWords";
+import {
+  isMissing,
+  notSampled,
+  summary,
+  TIMES,
+  type TimeKind,
+  testWords,
+  waitSummary,
+  withoutStacks,
+} from "../charts/flameWords";
+import { isIdle } from "../charts/ledger";
+import { type ClassTime, classTimes, needed, ofClasses, tracing } from "../charts/offCpu";
 import { spanWords } from "../charts/run";
 import { percent, tied } from "../data/format";
 import { intervals } from "../data/signal";
@@ -15,14 +26,19 @@ import type { Section } from "./section";
 import { usePage, useTables } from "./state";
 import "./Flames.css";
 
-export const FLAMES: Section = { id: "flames", title: "Where CPU time goes", view: Flames };
+export const FLAMES: Section = {
+  id: "flames",
+  title: "Where time goes, by call stack",
+  view: Flames,
+};
 
 function Flames() {
   const { recording } = usePage();
-  const tables = useTables("stack", "cpu_sample", "signal");
+  const tables = useTables("stack", "cpu_sample", "wait_sample", "coverage", "signal");
   if (tables === undefined) return <p class="muted">Reading the call stacks…</p>;
-  const [stacks, samples] = [tables.stacks("stack"), tables.samples("cpu_sample")];
-  if (stacks === undefined || samples === undefined) {
+  const [stacks, on] = [tables.stacks("stack"), tables.samples("cpu_sample")];
+  const off = tables.samples("wait_sample");
+  if (stacks === undefined || (on ?? off) === undefined) {
     const { why, command } = withoutStacks(recording);
     return (
       <p class="muted flame-none">
@@ -30,24 +46,25 @@ function Flames() {
       </p>
     );
   }
-  return <Stacks stacks={stacks} samples={samples} />;
+  return <Stacks stacks={stacks} on={on} off={off} />;
 }
 
 interface StacksProps {
   readonly stacks: StackTable;
-  readonly samples: SampleTable;
+  /** Samples of what ran. */
+  readonly on: SampleTable | undefined;
+  /** Waits. */
+  readonly off: SampleTable | undefined;
 }
 
-function Stacks({ stacks, samples }: StacksProps) {
+function Stacks(props: StacksProps) {
+  const { stacks, on, off } = props;
   const { recording, window } = usePage();
-  const { edges } = recording;
   const [root, setRoot] = useState(ALL);
   const [query, setQuery] = useState("");
-  const weights = useMemo(
-    () => weigh(stacks, samples, edges, [window]),
-    [stacks, samples, edges, window],
-  );
-  const compared = useCompared(stacks, samples);
+  const chosen = useChosen(props);
+  const { kind, weights } = chosen;
+  const compared = useCompared(stacks, chosen.tables);
   const search = useMemo(() => {
     const matches = query === "" ? undefined : matcher(query);
     return matches && found(stacks, weights, matches);
@@ -57,18 +74,16 @@ function Stacks({ stacks, samples }: StacksProps) {
     document.getElementById(SEARCH)?.focus();
     event.preventDefault();
   };
-  if (weights.samples === 0)
-    return (
-      <p class="muted">Nothing was sampled from {spanWords(window, recording.page.step_ns)}.</p>
-    );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a key for all that is in it
     <div class="card flames" onKeyDown={focusSearch}>
       <p class="muted">
-        {tied(
-          `From ${spanWords(window, recording.page.step_ns)}: ${summary(weights, samples)} ${notSampled(recording, window)}`,
-        )}
+        {tied(`From ${spanWords(window, recording.page.step_ns)}: ${chosen.words}`)}
       </p>
+      {(on === undefined || off === undefined) && (
+        <p class="muted">{tied(isMissing(recording, on ? "off" : "on"))}</p>
+      )}
+      {on && off && <Choice chosen={chosen} changed={() => setRoot(ALL)} />}
       <div class="flame-tools on-screen">
         <label for={SEARCH}>
           Search <kbd>/</kbd>
@@ -83,7 +98,7 @@ function Stacks({ stacks, samples }: StacksProps) {
         <output class="muted">
           {query !== "" &&
             (search
-              ? `${percent(search.share)} of the CPU time, ${search.count} found`
+              ? `${percent(search.share)} of the ${TIMES[kind].time}, ${search.count} found`
               : "no expression")}
         </output>
         <CompareWith compared={compared} />
@@ -94,6 +109,8 @@ function Stacks({ stacks, samples }: StacksProps) {
         stacks={stacks}
         weights={weights}
         difference={compared.found}
+        kind={kind}
+        classes={kind === "on" ? [] : chosen.classes}
         matches={search?.frames}
         root={root}
         zoom={setRoot}
@@ -103,8 +120,128 @@ function Stacks({ stacks, samples }: StacksProps) {
         stacks={stacks}
         weights={weights}
         difference={compared.found}
+        kind={kind}
         find={(name) => setQuery(name)}
       />
+    </div>
+  );
+}
+
+interface Chosen {
+  readonly kind: TimeKind;
+  readonly choose: (kind: TimeKind) => void;
+  /** Whether waits for work are drawn. */
+  readonly idle: boolean;
+  readonly withIdle: (idle: boolean) => void;
+  /** The class whose waits are drawn; empty for all. */
+  readonly only: string;
+  readonly draw: (only: string) => void;
+  /** The classes that may be drawn, in the window. */
+  readonly classes: readonly ClassTime[];
+  readonly tables: readonly SampleTable[];
+  readonly weights: Weights;
+  /** What all that was sampled in the window rests on. */
+  readonly words: string;
+}
+
+/** What is drawn of the window: by default what ran, and of waits those for what was needed. */
+function useChosen({ stacks, on, off }: StacksProps): Chosen {
+  const { recording, window } = usePage();
+  const { edges } = recording;
+  const [kind, choose] = useState<TimeKind>(on ? "on" : "off");
+  const [idle, setIdle] = useState(false);
+  const [only, draw] = useState("");
+  const ran = useMemo(
+    () => on && weigh(stacks, [on], edges, [window]),
+    [stacks, on, edges, window],
+  );
+  const waited = useMemo(() => {
+    if (off === undefined) return undefined;
+    const weights = weigh(stacks, [off], edges, [window]);
+    return { weights, classes: classTimes(stacks, weights) };
+  }, [stacks, off, edges, window]);
+  const coverage = useTables("coverage");
+  const traced = useMemo(() => coverage && tracing(recording, coverage), [recording, coverage]);
+  const tables = useMemo(() => {
+    const isDrawn = (word: string) => (only === "" ? idle || !isIdle(word) : word === only);
+    return [
+      ...(on && kind !== "off" ? [on] : []),
+      ...(off && kind !== "on" ? [{ ...ofClasses(stacks, off, isDrawn), traced }] : []),
+    ];
+  }, [stacks, on, off, kind, idle, only, traced]);
+  const weights = useMemo(
+    () => (kind === "on" && ran) || weigh(stacks, tables, edges, [window]),
+    [stacks, tables, edges, window, kind, ran],
+  );
+  const words = [
+    ...(ran && on && kind !== "off"
+      ? [summary(ran, on), notSampled(recording, window, "cpu_sample")]
+      : []),
+    ...(waited && off && kind !== "on"
+      ? [
+          waitSummary(waited.weights, off, {
+            neededNs: needed(waited.classes),
+            traced: traced?.([window]) ?? 1,
+          }),
+          notSampled(recording, window, "wait_sample"),
+        ]
+      : []),
+    kind === "both" ? "The CPU time of other processes is in it, their waits are not." : "",
+  ];
+  const withIdle = (idle: boolean) => {
+    setIdle(idle);
+    if (isIdle(only)) draw("");
+  };
+  const classes = (waited?.classes ?? []).filter(({ word }) => idle || !isIdle(word));
+  const said = words.filter((each) => each !== "").join(" ");
+  return { kind, choose, idle, withIdle, only, draw, classes, tables, weights, words: said };
+}
+
+/** What time is drawn, and of waits which. */
+function Choice({ chosen, changed }: { readonly chosen: Chosen; readonly changed: () => void }) {
+  const { kind, choose, idle, withIdle, only, draw, classes } = chosen;
+  const whole = classes.reduce((sum, { ns }) => sum + ns, 0);
+  return (
+    <div class="flame-tools on-screen">
+      <label>
+        Time{" "}
+        <select
+          value={kind}
+          onChange={({ currentTarget }) => {
+            choose(currentTarget.value as TimeKind);
+            changed();
+          }}
+        >
+          {Object.entries(TIMES).map(([each, { label }]) => (
+            <option key={each} value={each}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      {kind !== "on" && (
+        <>
+          <label>
+            Waits{" "}
+            <select value={only} onChange={({ currentTarget }) => draw(currentTarget.value)}>
+              <option value="">of all classes</option>
+              {classes.map(({ word, label, ns }) => (
+                <option key={word} value={word}>
+                  {label}, {percent(whole > 0 ? ns / whole : 0)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            <input
+              type="checkbox"
+              checked={idle}
+              onChange={({ currentTarget }) => withIdle(currentTarget.checked)}
+            />{" "}
+            waiting for work
+          </label>
+        </>
+      )}
     </div>
   );
 }
@@ -124,7 +261,7 @@ interface Comparing {
 }
 
 /** What the window is compared with. */
-function useCompared(stacks: StackTable, samples: SampleTable): Comparing {
+function useCompared(stacks: StackTable, samples: readonly SampleTable[]): Comparing {
   const { recording, window } = usePage();
   const tables = useTables("signal");
   const [against, compare] = useState<Against>("");

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Weights } from "../charts/flame";
 import type { Difference } from "../charts/flameDifference";
-import { type FunctionRow, functionRows, signed } from "../charts/flameWords";
+import { type FunctionRow, functionRows, signed, TIMES, type TimeKind } from "../charts/flameWords";
 import { inOrder } from "../charts/tree";
 import { duration, integer, percent } from "../data/format";
 import type { StackTable } from "../data/stacks";
@@ -17,11 +17,12 @@ interface Props {
   readonly stacks: StackTable;
   readonly weights: Weights;
   readonly difference: Difference | undefined;
+  readonly kind: TimeKind;
   /** Searches for a function. */
   readonly find: (name: string) => void;
 }
 
-export function FunctionTable({ stacks, weights, difference, find }: Props) {
+export function FunctionTable({ stacks, weights, difference, kind, find }: Props) {
   const [order, setOrder] = useState<SortOrder>({
     // Differences are tested with all that a function calls.
     column: difference ? "total" : "self",
@@ -47,16 +48,20 @@ export function FunctionTable({ stacks, weights, difference, find }: Props) {
   const head = (id: string, title: string, help: string, look: string) => (
     <SortHeader id={id} title={title} help={help} look={look} order={order} sort={sort} />
   );
+  const { time } = TIMES[kind];
   const per = difference ? ` per ${difference.per}` : "";
   return (
     <>
       <table class="number-table flame-functions">
-        <caption class="offscreen">Functions by CPU time{per}</caption>
+        <caption class="offscreen">
+          Functions by {time}
+          {per}
+        </caption>
         <thead>
           <tr>
             {head("name", "Function", "As in the graph; press it to search for it", "")}
             {head("file", "File", "The file of its code", "extra")}
-            {head("self", `Itself${per}`, "CPU time in the function itself", "number")}
+            {head("self", `Itself${per}`, `The ${time} in the function itself`, "number")}
             {!difference && (
               <th scope="col" class="number wide">
                 Part
@@ -65,7 +70,7 @@ export function FunctionTable({ stacks, weights, difference, find }: Props) {
             {head(
               "total",
               `With callees${per}`,
-              "CPU time in it and in all that it calls",
+              `The ${time} in it and in all that it calls`,
               "number",
             )}
             <th scope="col" class="number">

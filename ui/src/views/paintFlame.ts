@@ -14,8 +14,8 @@ export interface Look {
   /** A custom property, and how much of it is mixed into the card's colour. */
   readonly fill: string;
   readonly strength: number;
-  /** A line of the full colour along its lower edge. */
-  readonly marked: boolean;
+  /** How thick a line of the full colour along its lower edge is. */
+  readonly line: Pixels;
   readonly text: string;
 }
 
@@ -54,9 +54,9 @@ export function paintFlame(
     const inner = width > 3 ? width - 1 : width;
     context.fillStyle = colour(look.fill, look.strength, "--card");
     context.fillRect(left, top, inner, ROW - 1);
-    if (look.marked) {
+    if (look.line > 0) {
       context.fillStyle = colour(look.fill, 0.6);
-      context.fillRect(left, top + ROW - 3, inner, 2);
+      context.fillRect(left, top + ROW - 1 - look.line, inner, look.line);
     }
     const letters = Math.floor((inner - 2 * PAD) / letter);
     if (letters < 3) continue;

@@ -1,7 +1,8 @@
-// Where CPU time goes: the flame graph of a real recording, with pointer and keys, and one of a million samples.
+// Where time goes: the flame graph of a real recording, with pointer and keys, and one of a million samples.
 
+import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { integer, percent } from "../../src/data/format";
+import { duration, integer, percent } from "../../src/data/format";
 import type { StackReport } from "../../src/data/page.gen";
 import { million, NODES, SAMPLES } from "../million";
 import { beside, dataOf, expect, goto, open, test, written } from "./pages";
@@ -43,6 +44,81 @@ test("the page says what its flame graph rests on, as the engine does", async ({
   // Process, user space, kernel and without a name, in shades.
   expect(await coloursOf(page)).toBeGreaterThan(8);
 });
+
+const draw = (page: Page, kind: "on" | "off" | "both") =>
+  flames(page).getByLabel("Time").selectOption(kind);
+
+/** The time of all that is drawn, in words. */
+async function whole(page: Page): Promise<string | undefined> {
+  await page.locator(".flame-graph").focus();
+  return /100 % of the [^:]*: (.*)/.exec(await readout(page).innerText())?.[1];
+}
+
+test("the page says what its waits rest on, as the engine does", async ({ page }) => {
+  await open(page, "stacks");
+  const [judged] = said();
+  const waits = judged?.stacks.waits;
+  if (!waits) throw new Error("the engine has waits");
+  await draw(page, "off");
+  await expect(flames(page)).toContainText(`${integer(waits.waits)} waits stand for`);
+  await expect(flames(page)).toContainText(duration(waits.needed_ns));
+  const error = percent(waits.error_ns / waits.blocked_ns);
+  await expect(flames(page)).toContainText(`(sampled, within ${error})`);
+  // The recorder traced in on-windows, which the graph scales to all of the time.
+  const traced = /traced in (\d+)\s%/.exec(await flames(page).innerText())?.[1];
+  const drawn = async () => {
+    const [, amount, unit] = /^([\d.]+)\s(s|ms)$/.exec((await whole(page)) ?? "") ?? [];
+    return (Number(amount) * (unit === "s" ? 1e9 : 1e6) * Number(traced)) / 100;
+  };
+  expect((await drawn()) / waits.needed_ns).toBeCloseTo(1, 1);
+  await page.getByLabel("waiting for work").check();
+  expect((await drawn()) / waits.blocked_ns).toBeCloseTo(1, 1);
+});
+
+test("waits are drawn by class, and with what ran", async ({ page }) => {
+  await open(page, "stacks");
+  const ran = await whole(page);
+  await draw(page, "off");
+  await expect(readout(page)).toContainText("all that waited");
+  await page.fill("#flame-search", "fsync");
+  const part = /^([\d.]+ %) of the blocked time/;
+  const output = flames(page).locator("output");
+  await expect(output).toContainText(part);
+  const found = part.exec(await output.innerText())?.[1];
+  const classes = flames(page).getByLabel("Waits");
+  await expect(classes).toContainText(`fsync, ${found}`);
+  await expect(classes).not.toContainText("input");
+  await classes.selectOption("sync");
+  await expect(output).toContainText("100 % of the blocked time");
+  await page.getByLabel("waiting for work").check();
+  await classes.selectOption("input");
+  await page.getByLabel("waiting for work").uncheck();
+  await expect(classes).toHaveValue("");
+  await draw(page, "both");
+  await expect(readout(page)).toContainText("all that ran or waited");
+  await expect(page.locator(".flame-key")).toContainText("futex");
+  await draw(page, "on");
+  await expect(page.locator(".flame-key")).not.toContainText("futex");
+  expect(await whole(page)).toBe(ran);
+});
+
+for (const { colorScheme, width } of [
+  { colorScheme: "light", width: 1280 },
+  { colorScheme: "dark", width: 360 },
+] as const) {
+  test(`axe finds nothing serious in waits: ${colorScheme}, ${width}`, async ({ page }) => {
+    test.setTimeout(120_000);
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    await open(page, "stacks");
+    await draw(page, "both");
+    await page.getByLabel("waiting for work").check();
+    const { violations } = await new AxeBuilder({ page }).include("#flames").analyze();
+    const serious = violations.filter(({ impact }) => /serious|critical/.test(impact ?? ""));
+    expect(serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    expect(await flames(page).evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0);
+  });
+}
 
 test("a page without call stacks says why, and how to get them", async ({ page }) => {
   await open(page, "cpu-saturated");
@@ -122,6 +198,19 @@ test("the graph follows the window, and is compared with another one", async ({ 
   expect(await count()).not.toBe(judged);
   await expect(readout(page)).toContainText(/of CPU time per (request|second) \(.* against .*\)/);
   await expect(page.locator(".flame-functions")).toContainText("noise");
+});
+
+test("waits are compared with those of another window", async ({ page }) => {
+  await open(page, "stacks");
+  await draw(page, "off");
+  await page.getByLabel("Compare with").selectOption("rest");
+  const over = page.getByRole("slider").first();
+  await over.focus();
+  await page.keyboard.press("Home");
+  for (let bin = 0; bin < 45; bin++) await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Enter");
+  await expect(flames(page)).toContainText("Differences under");
+  await expect(readout(page)).toContainText(/of blocked time per (request|second) \(.* against/);
 });
 
 test("a million samples are drawn and searched", async ({ page }) => {

@@ -12,7 +12,7 @@ use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL};
 
 pub(crate) use places::{Hot, Place, hot, spinning, where_waited};
 pub use report::report;
-pub use waits::{WaitSample, wait_samples};
+pub use waits::{WaitSample, wait_samples, waits_by_process};
 
 /// Frames of a stack are followed up to here: in a file from elsewhere a stack may be its own caller.
 const MOST_FRAMES: usize = 512;

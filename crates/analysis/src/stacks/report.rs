@@ -7,7 +7,7 @@ use model::{
     WaitReport, Window,
 };
 
-use super::{Frame, Stacks, WHOLE, WaitSample, add, cpu_samples, process_of, sum, wait_samples};
+use super::{Frame, Stacks, WHOLE, add, cpu_samples, process_of, sum, waits_by_process};
 
 /// Paths that a report has, of each kind.
 const PATHS: usize = 10;
@@ -109,15 +109,11 @@ type ByPath<'a> = BTreeMap<(LedgerClass, Path<'a>), OnPath>;
 fn waits(stacks: &Stacks<'_>, timeline: &Timeline, window: Window) -> Option<WaitReport> {
     let mut by_stack = ByStack::new();
     let (mut waits, mut unwound, mut whole, mut variance) = (0, 0_u64, 0_u64, 0.0);
-    for wait in wait_samples(timeline, window) {
-        let process = process_of(timeline, wait.entity);
-        let Some(process) = process.filter(|it| is_followed(it.role)) else {
-            continue;
-        };
+    for (wait, process) in waits_by_process(timeline, window) {
         waits += 1;
         unwound += u64::from(wait.end.is_some());
         whole += u64::from(wait.end == Some(WHOLE));
-        variance += variance_of(&wait);
+        variance += wait.variance();
         let key = (process.id, wait.class, wait.stack);
         let on_path = by_stack.entry(key).or_default();
         on_path.waits += 1;
@@ -166,7 +162,7 @@ fn by_path<'a>(stacks: &Stacks<'a>, timeline: &'a Timeline, by_stack: ByStack) -
         let Some(process) = timeline.entities.get(process) else {
             continue;
         };
-        let frames = stack.map_or_else(Vec::new, |stack| waiting_frames(stacks, stack));
+        let frames = stack.map_or_else(Vec::new, |stack| stacks.waiting_frames(stack));
         let key = (class, (&*process.entity.name, process.role, frames));
         let on_path = by_path.entry(key).or_default();
         on_path.waits += on_stack.waits;
@@ -193,21 +189,9 @@ fn most<'a, 'b>(
         .chain(idle.into_iter().take(IDLE_PATHS))
 }
 
-/// Whose waits are recorded.
-fn is_followed(role: Role) -> bool {
-    matches!(role, Role::Target | Role::Generator | Role::Dependency)
-}
-
 /// Whether threads without work are in that class.
 fn is_idle(class: LedgerClass) -> bool {
     class.state() == ClassState::Idle
-}
-
-/// The variance that a wait adds to sums: each was taken with the probability wait / weight (Horvitz and Thompson 1952,
-/// of independent draws).
-fn variance_of(wait: &WaitSample) -> f64 {
-    let (weight, wait) = (wait.weight_ns as f64, wait.wait_ns as f64);
-    (weight * (weight - wait)).max(0.0)
 }
 
 /// Who ended most of the waits on a path.
@@ -217,7 +201,7 @@ fn ended_by(stacks: &Stacks<'_>, timeline: &Timeline, on_path: &OnPath) -> Optio
         let Some(waker) = timeline.entities.get(*waker) else {
             continue;
         };
-        let frames = stack.map_or_else(Vec::new, |stack| waiting_frames(stacks, stack));
+        let frames = stack.map_or_else(Vec::new, |stack| stacks.waiting_frames(stack));
         add(
             by_path.entry((&waker.entity.name, frames)).or_default(),
             *ns,
@@ -233,49 +217,4 @@ fn ended_by(stacks: &Stacks<'_>, timeline: &Timeline, on_path: &OnPath) -> Optio
 
 fn words(frames: &[Frame<'_>]) -> Vec<String> {
     frames.iter().map(Frame::to_string).collect()
-}
-
-/// The frames of a stack, without those of the scheduler and of what looks at it: every wait and every wake-up has them.
-fn waiting_frames<'a>(stacks: &Stacks<'a>, stack: i64) -> Vec<Frame<'a>> {
-    const MOST: usize = 6;
-    let frames = stacks.frames(stack);
-    let last = frames.iter().take(MOST).rposition(|frame| {
-        let function = frame.function.filter(|_| frame.module == "[kernel]");
-        function.is_some_and(is_schedulers)
-    });
-    frames[last.map_or(0, |last| last + 1)..].to_vec()
-}
-
-/// Functions of kernel/sched/core.c that every wait or every wake-up goes through, and the hook.
-fn is_schedulers(function: &str) -> bool {
-    function.starts_with("__traceiter_")
-        || matches!(
-            function,
-            "__schedule" | "schedule" | "try_to_wake_up" | "wake_up_process"
-        )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::Timestamp;
-
-    #[test]
-    fn a_wait_that_stands_for_others_makes_sums_uncertain() {
-        let wait = |wait_ns, weight_ns| WaitSample {
-            until: Timestamp::from_ns(0),
-            entity: EntityId(0),
-            stack: None,
-            class: LedgerClass::Futex,
-            wait_ns,
-            weight_ns,
-            waker: None,
-            waker_stack: None,
-            lock: None,
-            end: None,
-        };
-        assert!(variance_of(&wait(500, 500)) < 1e-9, "it stands for itself");
-        // Ten waits of 1, each taken with probability 0.1, weigh 10 each: the variance of one is 10 * 9.
-        assert!((variance_of(&wait(1, 10)) - 90.0).abs() < 1e-9);
-    }
 }

@@ -145,6 +145,8 @@ fn draw_in(
             keep(writer.ledger(data, &mut places))?;
         }
     }
+    let stacks = call_stacks::write(timeline, edges, part, &mut places);
+    stacks.into_iter().try_for_each(keep)?;
     for blocker in blockers(timeline) {
         places.of(blocker);
     }
@@ -164,23 +166,17 @@ fn draw_in(
     Ok(Drawn { page, blocks })
 }
 
-/// What is drawn of a table of events; what stacks are made of stands with their samples.
+/// What is drawn of a table of events, call stacks aside: these stand with samples and waits.
 fn of_events(
     table: &str,
     writer: &PageWriter<'_>,
     origin: Timestamp,
     places: &mut Places<'_>,
 ) -> Vec<Written> {
-    let PageWriter {
-        timeline,
-        edges,
-        part,
-        ..
-    } = *writer;
+    let PageWriter { timeline, part, .. } = *writer;
     if table == CPU_SAMPLE.name {
-        let mut written = call_stacks::write(timeline, edges, part, places);
-        written.extend(on_cpu::write(timeline, origin, part, places));
-        return written;
+        let written = on_cpu::write(timeline, origin, part, places);
+        return written.into_iter().collect();
     }
     let runs = (table == PROGRAM_RUN.name)
         .then(|| program_runs::write(timeline, origin, part, places))

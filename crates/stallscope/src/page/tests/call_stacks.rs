@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use analysis::stats::Xorshift;
-use model::{EntityKind, MISSING, PageForm, Role, Window};
+use model::{ClassState, EntityKind, LedgerClass, MISSING, PageForm, Role, Window};
 use recording::Recording;
-use sensors::stack::CPU_SAMPLE;
+use sensors::stack::{CPU_SAMPLE, STACK, WAIT_SAMPLE};
 
-use super::decode::{Found, Sample, found};
+use super::decode::{Found, Sample, Waits, found};
 use super::made::{kept, of_stacks};
 use super::{data_of, sums::span, text_of};
 use crate::page::{MOST_BYTES, draw, draw_in, edges};
@@ -58,6 +58,87 @@ fn samples_of_windows_are_those_that_the_engine_counts() {
     }
 }
 
+/// The waits of a window that begins and ends on edges.
+fn waits_inside(found: &Found, window: Window) -> impl Iterator<Item = &Waits> {
+    let (from, to) = span(found, window);
+    let is_inside = move |it: &&Waits| found.edges[it.bin] >= from && found.edges[it.bin + 1] <= to;
+    found.waits.iter().filter(is_inside)
+}
+
+/// What waits were for: the innermost frame.
+fn class_of(path: &[String]) -> LedgerClass {
+    let word = path.last().expect("it has frames");
+    let mut all = LedgerClass::ALL.into_iter();
+    all.find(|it| it.word() == word).expect("it is a class")
+}
+
+#[test]
+fn waits_of_windows_are_those_that_the_engine_counts() {
+    let recording = of_stacks();
+    let Recording { timeline, meta, .. } = &recording;
+    let (judged, text) = data_of(&recording);
+    let found = found(&text);
+    let intervals = analysis::intervals(timeline, meta);
+    let windows = [
+        judged.window,
+        Window::new(intervals[1].start, intervals[4].end),
+        Window::new(intervals[6].start, intervals[6].end),
+    ];
+    for window in windows {
+        let said = analysis::stacks::report(timeline, window).and_then(|it| it.waits);
+        let said = said.expect("something waited");
+        assert!(said.waits > 20 && said.error_ns > 0);
+        let sum = |of: fn(&Waits) -> i64| waits_inside(&found, window).map(of).sum::<i64>();
+        assert_eq!(sum(|it| it.waits) as u64, said.waits);
+        assert_eq!(sum(|it| it.ns), said.blocked_ns);
+        let variance: f64 = waits_inside(&found, window)
+            .map(|it| (it.deviation_ns as f64).powi(2))
+            .sum();
+        let error_ns = 1.96 * variance.sqrt();
+        assert!((error_ns / said.error_ns as f64 - 1.0).abs() < 1e-6);
+        let ending = |ends: fn(i64) -> bool| -> i64 {
+            let of = waits_inside(&found, window).filter(|it| ends(it.end));
+            of.map(|it| it.waits).sum()
+        };
+        let whole = ending(|end| end == 0) as f64 / ending(|end| end >= 0) as f64;
+        assert_eq!(Some(whole), said.whole);
+        let mut by_path: BTreeMap<&[String], i64> = BTreeMap::new();
+        let (mut needed_ns, mut idle_ns) = (0, 0);
+        for waits in waits_inside(&found, window) {
+            let path = &found.stacks[waits.stack];
+            *by_path.entry(path).or_default() += waits.ns;
+            match class_of(path).state() {
+                ClassState::Idle => idle_ns += waits.ns,
+                _ => needed_ns += waits.ns,
+            }
+        }
+        assert_eq!(needed_ns, said.needed_ns);
+        for path in &said.paths {
+            let mut frames = vec![path.process.clone()];
+            frames.extend(path.frames.iter().rev().cloned());
+            frames.push(path.class.word().to_owned());
+            let of = match path.class.state() {
+                ClassState::Idle => idle_ns,
+                _ => needed_ns,
+            };
+            let share = by_path[&frames[..]] as f64 / of as f64;
+            assert!((share - path.share).abs() < 1e-12, "{frames:?}");
+            assert!(!path.frames.iter().any(|it| it == "schedule"));
+        }
+    }
+}
+
+#[test]
+fn waits_alone_are_drawn_too() {
+    let mut recording = of_stacks();
+    recording.timeline.remove(&CPU_SAMPLE.name);
+    let (_, text) = data_of(&recording);
+    let found = found(&text);
+    assert!(found.samples.is_empty() && found.waits.len() > 100);
+    let has = |name: &str| found.page.tables.iter().any(|it| it.name == name);
+    assert!(has(&STACK.name) && has(&WAIT_SAMPLE.name) && !has(&CPU_SAMPLE.name));
+}
+
 #[test]
 fn siblings_stand_by_name_and_each_stack_once() {
     let (_, text) = data_of(&of_stacks());
@@ -73,33 +154,51 @@ fn a_page_that_must_be_small_has_a_fair_part_of_the_samples_and_says_so() {
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
     let intervals = analysis::intervals(&recording.timeline, &recording.meta);
     let edges = edges::edges(recording.timeline.window, report.origin, &intervals);
-    // CPU time by process, and which part of the samples the page has.
+    // Rows, time by process, and which part of the samples and waits the page has.
     let drawn_in = |part| {
         let drawn = draw_in(&recording, &report, "x", &edges, part).expect("it is drawn");
         let found = found(&text_of(&drawn));
-        let mut tables = found.page.tables.iter();
-        let form = tables
-            .find(|it| it.name == CPU_SAMPLE.name)
-            .map(|it| it.form);
-        let Some(PageForm::Samples { one_of }) = form else {
-            panic!("there are samples: {form:?}");
+        let form = |name: &str| {
+            let mut tables = found.page.tables.iter();
+            tables.find(|it| it.name == name).map(|it| it.form)
         };
-        let mut by_process: BTreeMap<String, f64> = BTreeMap::new();
-        for sample in &found.samples {
-            let process = found.stacks[sample.stack][0].clone();
-            *by_process.entry(process).or_default() += (sample.samples * sample.cpu_ns) as f64;
+        let forms = (form(&CPU_SAMPLE.name), form(&WAIT_SAMPLE.name));
+        let (Some(PageForm::Samples { one_of }), Some(PageForm::Waits { least_ns })) = forms else {
+            panic!("there are both: {forms:?}");
+        };
+        let mut by_process: BTreeMap<(&str, String), f64> = BTreeMap::new();
+        let process = |stack: usize| found.stacks[stack][0].clone();
+        for it in &found.samples {
+            let of = by_process.entry(("ran", process(it.stack))).or_default();
+            *of += (it.samples * it.cpu_ns) as f64;
         }
-        (found.samples.len(), one_of, by_process)
+        for it in &found.waits {
+            let of = by_process.entry(("waited", process(it.stack))).or_default();
+            *of += it.ns as f64;
+        }
+        let rows = [found.samples.len(), found.waits.len()];
+        (rows, one_of, least_ns, by_process)
     };
-    let (all, every, whole) = drawn_in(1.0);
-    assert_eq!(every, 1);
-    let (some, one_of, part) = drawn_in(1e-3);
+    let ([samples, waits], one_of, least_ns, whole) = drawn_in(1.0);
+    assert_eq!((one_of, least_ns), (1, 0));
+    let ([some_samples, some_waits], one_of, least_ns, part) = drawn_in(1e-3);
     assert!(one_of.is_power_of_two() && one_of > 1, "{one_of}");
-    assert!(some <= 400 && some > 100 && some < all, "{some} of {all}");
-    // Of some hundred samples the part of a process is known to within a few percent.
-    for process in ["postgres", "pgbench"] {
-        let off = part[process] / whole[process] - 1.0;
-        assert!(off.abs() < 0.3, "{process}: {off}");
+    assert!(least_ns > 1_000_000, "{least_ns}");
+    assert!(some_samples + some_waits <= 400);
+    assert!(
+        some_samples > 80 && some_samples < samples,
+        "{some_samples} of {samples}"
+    );
+    assert!(
+        some_waits > 80 && some_waits < waits,
+        "{some_waits} of {waits}"
+    );
+    // Of some hundred the part of a process is known to within a few percent.
+    for (of, whole) in &whole {
+        if matches!(&*of.1, "postgres" | "pgbench") {
+            let off = part[of] / whole - 1.0;
+            assert!(off.abs() < 0.3, "{of:?}: {off}");
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) struct Found {
     /// The frames of each node of the tree of stacks, from the process to the innermost.
     pub(super) stacks: Vec<Vec<String>>,
     pub(super) samples: Vec<Sample>,
+    pub(super) waits: Vec<Waits>,
 }
 
 /// Samples that are alike.
@@ -27,6 +28,17 @@ pub(super) struct Sample {
     pub(super) end: i64,
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
+}
+
+/// Waits that are alike, together.
+#[derive(Debug)]
+pub(super) struct Waits {
+    pub(super) bin: usize,
+    pub(super) stack: usize,
+    pub(super) end: i64,
+    pub(super) waits: i64,
+    pub(super) ns: i64,
+    pub(super) deviation_ns: i64,
 }
 
 /// One series.
@@ -81,7 +93,7 @@ pub(super) fn found(text: &str) -> Found {
     }
     assert_eq!(edges.len() as i64, count);
     let (mut bins, mut rows) = (BTreeMap::new(), BTreeMap::new());
-    let (mut stacks, mut samples) = (Vec::new(), Vec::new());
+    let (mut stacks, mut samples, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     for table in &page.tables {
         let name = table.name.clone();
         match table.form {
@@ -93,6 +105,7 @@ pub(super) fn found(text: &str) -> Found {
                 stacks = of_stacks(&unpacked(&elements[&format!("block-{}", table.block)]));
             }
             PageForm::Samples { .. } => samples = of_samples(&block(table.block)),
+            PageForm::Waits { .. } => waits = of_waits(&block(table.block)),
         }
     }
     assert_eq!(elements.len(), page.tables.len() + 2);
@@ -103,6 +116,7 @@ pub(super) fn found(text: &str) -> Found {
         rows,
         stacks,
         samples,
+        waits,
     }
 }
 
@@ -151,7 +165,7 @@ fn of_stacks(mut bytes: &[u8]) -> Vec<Vec<String>> {
     let frames: Vec<String> = (0..number(rest))
         .map(|_| {
             let (kind, of) = (number(rest), number(rest));
-            assert!(kind == 0 || modules.get(of as usize).is_some());
+            assert!(kind == 0 || (kind == 3 && of == -1) || modules.get(of as usize).is_some());
             text(rest)
         })
         .collect();
@@ -170,25 +184,43 @@ fn of_stacks(mut bytes: &[u8]) -> Vec<Vec<String>> {
 }
 
 fn of_samples(numbers: &[i64]) -> Vec<Sample> {
+    let rows = in_rows(numbers).into_iter();
+    rows.map(|[bin, stack, end, samples, cpu_ns]| Sample {
+        bin: bin as usize,
+        stack: stack as usize,
+        end,
+        samples,
+        cpu_ns,
+    })
+    .collect()
+}
+
+fn of_waits(numbers: &[i64]) -> Vec<Waits> {
+    let rows = in_rows(numbers).into_iter();
+    rows.map(|[bin, stack, end, waits, ns, deviation_ns]| Waits {
+        bin: bin as usize,
+        stack: stack as usize,
+        end,
+        waits,
+        ns,
+        deviation_ns,
+    })
+    .collect()
+}
+
+/// Rows whose columns stand one after the other, each number as the difference from the one of the row before.
+fn in_rows<const N: usize>(numbers: &[i64]) -> Vec<[i64; N]> {
     let rows = numbers[0] as usize;
-    assert_eq!(numbers.len(), 1 + 5 * rows);
-    let column = |place: usize| {
-        let differences = &numbers[1 + place * rows..1 + (place + 1) * rows];
-        let sums = differences.iter().scan(0i64, |before, difference| {
-            *before = before.wrapping_add(*difference);
-            Some(*before)
-        });
-        sums.collect::<Vec<i64>>()
-    };
-    let [bins, stacks, ends, samples, cpu_ns] = [0, 1, 2, 3, 4].map(column);
-    let row = |row: usize| Sample {
-        bin: bins[row] as usize,
-        stack: stacks[row] as usize,
-        end: ends[row],
-        samples: samples[row],
-        cpu_ns: cpu_ns[row],
-    };
-    (0..rows).map(row).collect()
+    assert_eq!(numbers.len(), 1 + N * rows);
+    let mut all = vec![[0; N]; rows];
+    for column in 0..N {
+        let mut before = 0i64;
+        for (row, difference) in all.iter_mut().zip(&numbers[1 + column * rows..]) {
+            before = before.wrapping_add(*difference);
+            row[column] = before;
+        }
+    }
+    all
 }
 
 fn of_bins(table: &PageTable, first_edge: i64, numbers: &[i64]) -> Vec<Bins> {

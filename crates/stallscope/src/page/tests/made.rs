@@ -1,15 +1,19 @@
 //! Recordings for tests: kept ones, and some that were never made.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
+use analysis::stacks::CpuSample;
 use model::{
     Column, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Gap, GapReason, MISSING, Meta,
-    Role, StringId, StringKind, Table, TableData, Text, Timeline, Timestamp, Window,
+    Role, StringId, StringKind, Table, TableData, Text, ThreadTimeClass, Timeline, Timestamp,
+    Window,
 };
 use recording::{Reader, Recording};
 use sensors::program_run::PROGRAM_RUN;
 use sensors::request;
+use sensors::stack::{STACK, SYMBOL, WAIT_SAMPLE};
 
 /// One of the kept recordings of the lab.
 pub(super) fn kept(name: &str) -> Recording {
@@ -32,9 +36,79 @@ pub(super) fn of_machine() -> Recording {
     bundle("machine")
 }
 
-/// A real recording of `pgbench -S -c 10 -j 2 -P 1 -T 12` against PostgreSQL, with call stacks; with `--names none`.
+/// A real recording of `pgbench -S -c 10 -j 2 -P 1 -T 12` against PostgreSQL, with call stacks; with `--names none`. The
+/// waits in it are drawn.
 pub(super) fn of_stacks() -> Recording {
-    bundle("stacks")
+    with_waits(bundle("stacks"))
+}
+
+/// A recording with waits below every second place at which threads of target and generator ran, the scheduler's frames
+/// in front; some waits stand for others.
+fn with_waits(mut recording: Recording) -> Recording {
+    let timeline = &mut recording.timeline;
+    let is_one = |id| {
+        let process = analysis::stacks::process_of(timeline, id);
+        process.is_some_and(|it| matches!(it.role, Role::Target | Role::Generator))
+    };
+    let samples = analysis::stacks::cpu_samples(timeline, timeline.window);
+    let ran: Vec<CpuSample> = samples.filter(|it| is_one(it.entity)).step_by(2).collect();
+    let mut waits = TableData::new(WAIT_SAMPLE.clone());
+    let mut waiting = HashMap::new();
+    for (number, sample) in (0..).zip(ran) {
+        let stack = sample.stack.map(|stack| {
+            let new = waiting.entry(stack);
+            *new.or_insert_with(|| below_schedule(timeline, stack))
+        });
+        let class = match number % 8 {
+            0..4 => ThreadTimeClass::Futex,
+            4 | 5 => ThreadTimeClass::Input,
+            6 => ThreadTimeClass::IoSync,
+            _ => ThreadTimeClass::Output,
+        };
+        let wait_ns = (1 + number % 7) * 1_000_000;
+        let weight_ns = wait_ns.max(4_000_000);
+        let [waker, by, waker_stack, lock] = [MISSING; 4];
+        let row = [
+            stack.unwrap_or(MISSING),
+            class as i64,
+            wait_ns,
+            weight_ns,
+            by,
+            waker,
+            waker_stack,
+            lock,
+            sample.end.unwrap_or(MISSING),
+        ];
+        waits.push(sample.at, sample.entity, &row);
+    }
+    timeline.insert(waits);
+    recording
+}
+
+/// The number of a new stack: `__schedule` and `schedule`, called by a known one.
+fn below_schedule(timeline: &mut Timeline, stack: i64) -> i64 {
+    let texts = &timeline.strings;
+    let kernel = texts.iter().find(|it| &*it.text == "[kernel]");
+    let kernel = i64::from(kernel.expect("it is there").id.0);
+    ["schedule", "__schedule"]
+        .into_iter()
+        .fold(stack, |caller, name| {
+            let id = timeline.strings.iter().last().map_or(0, |it| it.id.0 + 1);
+            assert!(timeline.strings.insert(Text {
+                id: StringId(id),
+                kind: StringKind::Function,
+                parent: None,
+                text: name.into(),
+            }));
+            let address = i64::MAX - i64::from(id);
+            let (at, machine) = (timeline.window.start, EntityId(0));
+            let symbols = timeline.table_mut(&SYMBOL);
+            symbols.push(at, machine, &[kernel, address, i64::from(id)]);
+            let stacks = timeline.table_mut(&STACK);
+            let number = stacks.len() as i64;
+            stacks.push(at, machine, &[number, caller, kernel, address]);
+            number
+        })
 }
 
 fn bundle(name: &str) -> Recording {
