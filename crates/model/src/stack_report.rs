@@ -57,6 +57,9 @@ pub struct WaitPath {
     pub waits: u64,
     /// The functions, the innermost first; `FILE+0xADDRESS` for one without a name.
     pub frames: Vec<String>,
+    /// How many of them, at the front, are the kernel's.
+    #[serde(default)]
+    pub kernel_frames: u64,
     /// Who ended most of them, if threads did.
     pub ended_by: Option<WaitEnd>,
 }
@@ -70,6 +73,9 @@ pub struct WaitEnd {
     pub share: f64,
     /// Where it was, the innermost function first.
     pub frames: Vec<String>,
+    /// How many of these, at the front, are the kernel's.
+    #[serde(default)]
+    pub kernel_frames: u64,
 }
 
 /// Samples with the same functions, from the outermost to the innermost.

@@ -1829,6 +1829,10 @@ export interface WaitPath {
    */
   frames: string[];
   /**
+   * How many of them, at the front, are the kernel's.
+   */
+  kernel_frames?: number;
+  /**
    * What the process is called.
    */
   process: string;
@@ -1850,6 +1854,10 @@ export interface WaitEnd {
    * Where it was, the innermost function first.
    */
   frames: string[];
+  /**
+   * How many of these, at the front, are the kernel's.
+   */
+  kernel_frames?: number;
   /**
    * What the process is called.
    */

@@ -149,6 +149,7 @@ fn waits(stacks: &Stacks<'_>, timeline: &Timeline, window: Window) -> Option<Wai
                 },
                 waits: it.waits,
                 frames: words(frames),
+                kernel_frames: of_kernel(frames),
                 ended_by: ended_by(stacks, timeline, it),
             })
             .collect(),
@@ -211,8 +212,15 @@ fn ended_by(stacks: &Stacks<'_>, timeline: &Timeline, on_path: &OnPath) -> Optio
     most.map(|((process, frames), ns)| WaitEnd {
         process: process.to_owned(),
         share: ns as f64 / on_path.ns.max(1) as f64,
+        kernel_frames: of_kernel(&frames),
         frames: words(&frames),
     })
+}
+
+/// How many frames at the front are the kernel's.
+fn of_kernel(frames: &[Frame<'_>]) -> u64 {
+    let kernel = frames.iter().take_while(|it| it.module == "[kernel]");
+    kernel.count() as u64
 }
 
 fn words(frames: &[Frame<'_>]) -> Vec<String> {

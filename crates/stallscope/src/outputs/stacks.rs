@@ -9,6 +9,8 @@ use super::layout::wrap;
 const INDENT: usize = 10;
 /// Lines of a path, at most; what is left out stands between the innermost and the outermost frames.
 const MOST_LINES: usize = 2;
+/// The same of where a thread waits: what it waits for is some calls away.
+const MOST_WAIT_LINES: usize = 3;
 /// Between a function and its caller.
 const CALLED_BY: &str = " < ";
 const LEFT_OUT: &str = "..";
@@ -26,7 +28,12 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     }
     for path in &stacks.paths {
         let process = super::on_one_line(&path.process);
-        text.push_str(&path_lines(path.share, &process, &path.frames, width));
+        text.push_str(&path_lines(
+            path.share,
+            &process,
+            &path.frames,
+            [width, MOST_LINES],
+        ));
     }
     if let Some(waits) = &stacks.waits {
         text.push_str(&wait_lines(waits, width));
@@ -82,13 +89,23 @@ fn wait_path_lines(path: &WaitPath, width: usize) -> String {
         super::on_one_line(&path.process),
         path.class.label()
     );
-    let mut lines = path_lines(path.share, &who, &path.frames, width);
+    let frames = own_frames(&path.frames, path.kernel_frames);
+    let mut lines = path_lines(path.share, &who, frames, [width, MOST_WAIT_LINES]);
     if let Some(end) = &path.ended_by {
         let process = super::on_one_line(&end.process);
         let who = format!("{} ended by {process}", percent(end.share));
-        lines.push_str(&frame_lines(BLANK, &who, &end.frames, width));
+        let frames = own_frames(&end.frames, end.kernel_frames);
+        lines.push_str(&frame_lines(BLANK, &who, frames, [width, MOST_LINES]));
     }
     lines
+}
+
+/// A program's own frames, where it has some: how the kernel waits says less, and stands in every path.
+fn own_frames(frames: &[String], of_kernel: u64) -> &[String] {
+    match frames.get(of_kernel as usize..) {
+        Some(own @ [_, ..]) => own,
+        _ => frames,
+    }
 }
 
 fn heading(stacks: &StackReport) -> String {
@@ -109,17 +126,18 @@ fn heading(stacks: &StackReport) -> String {
 }
 
 /// `12 %  postgres: innermost < caller < .. < outermost`
-fn path_lines(share: f64, who: &str, frames: &[String], width: usize) -> String {
+fn path_lines(share: f64, who: &str, frames: &[String], extent: [usize; 2]) -> String {
     let share = format!("{:>8}  ", percent(share));
-    frame_lines(&share, who, frames, width)
+    frame_lines(&share, who, frames, extent)
 }
 
-fn frame_lines(start: &str, who: &str, frames: &[String], width: usize) -> String {
+/// In so many columns, and at most so many lines.
+fn frame_lines(start: &str, who: &str, frames: &[String], [width, most]: [usize; 2]) -> String {
     let room = width.saturating_sub(INDENT);
-    let frames = fitting(who, frames, room * MOST_LINES);
+    let frames = fitting(who, frames, room * most);
     let text = format!("{who}: {}", frames.join(CALLED_BY));
     let mut lines = String::new();
-    for (number, line) in wrap(&text, room).iter().take(MOST_LINES).enumerate() {
+    for (number, line) in wrap(&text, room).iter().take(most).enumerate() {
         let start = if number == 0 { start } else { BLANK };
         lines.push_str(&format!("{start}{line}\n"));
     }
@@ -180,11 +198,13 @@ mod tests {
             share,
             waits: 900,
             frames: frames.iter().map(|frame| (*frame).to_owned()).collect(),
+            kernel_frames: 1,
             ended_by,
         };
         let end = WaitEnd {
             process: "postgres".to_owned(),
             share: 0.93,
+            kernel_frames: 1,
             frames: ["futex_wake", "sem_post", "LWLockRelease"]
                 .map(str::to_owned)
                 .to_vec(),
@@ -239,11 +259,10 @@ mod tests {
                       function_6 < function_7 < .. < function_38 < function_39
               Where it waited, by 3,829 waits: 21.0 s of all threads (sampled, within 1.4 %); 100 % of the
                 stacks are whole
-                41 %  postgres, waiting for an internal lock: futex_wait < PGSemaphoreLock <
-                      LWLockAcquireOrWait < XLogFlush
-                      93 % ended by postgres: futex_wake < sem_post < LWLockRelease
+                41 %  postgres, waiting for an internal lock: PGSemaphoreLock < LWLockAcquireOrWait < XLogFlush
+                      93 % ended by postgres: sem_post < LWLockRelease
               Where it waited for input or for a time: 50.0 s
-                90 %  postgres, waiting for input: do_epoll_wait < epoll_wait < WaitEventSetWait
+                90 %  postgres, waiting for input: epoll_wait < WaitEventSetWait
         "#]].assert_eq(&format!("at 99\n{}", lines(&report, 99)));
         report.stacks = None;
         assert_eq!(lines(&report, 99), "");

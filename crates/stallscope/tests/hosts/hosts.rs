@@ -25,20 +25,21 @@ fn rhel_8_without_pressure() {
             postgres 1200       0     0          0        0  100 %         0
           Estimated gain, if the rest stays as it is
             a third CPU            not known
-            the machine to itself  not known  others take 12 % of the CPU
+            the machine to itself  not known  others take 13 % of the CPU
             none from              more clients, faster disk
           Ruled out   steal 0, throttling 0, disk 0, locks 0
           Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure was
                       recorded: pressure is switched off: add psi=1 to the kernel's boot parameters and
-                      reboot; recording itself took 2.1 % of a CPU
+                      reboot; recording itself took 2.3 % of a CPU
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; which programs were started, and how they ended: the files of another root
-                         are read; connections are not seen through another root: record on the machine
-                         itself; what this machine withheld: `stallscope doctor` has the commands that give
-                         it
+                         read; who talks to whom, connections shorter than a second, UDP and unix sockets:
+                         the files of another root are read; which programs were started, and how they
+                         ended: the files of another root are read; connections are not seen through another
+                         root: record on the machine itself; what this machine withheld: `stallscope doctor`
+                         has the commands that give it
           Named       after 1 s, and from then on
           To confirm  halve the load: if throughput falls as much, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -68,7 +69,7 @@ fn rhel_8_with_pressure_and_a_neighbour() {
         return;
     };
     outcome.says(&expect![[r#"
-        A neighbour holds the CPU: cgroup /batch.slice/nightly.service used 76 % of the CPU time, and 78 %
+        A neighbour holds the CPU: cgroup /batch.slice/nightly.service used 77 % of the CPU time, and 78 %
         of postgres's non-idle time was postgres waiting for one.
                                                      cpu.neighbour, /batch.slice/nightly.service; consistent
           Window      0 s to 3.1 s
@@ -82,20 +83,20 @@ fn rhel_8_with_pressure_and_a_neighbour() {
             postgres 1301    92 %  20 %       72 %        0      0       8 %
             postgres 1200       0     0          0        0  100 %         0
           Estimated gain, if the rest stays as it is
-            nightly.service elsewhere, or with less weight  not known  it takes 76 % of the CPU
+            nightly.service elsewhere, or with less weight  not known  it takes 77 % of the CPU
             none from                                       more clients, faster disk, more memory
           Ruled out   steal 0, throttling 0, disk 0, memory 0, locks 0
           Evidence against  if nightly.service is the target's own client, say so: --target
                             generator=name:nightly.service
-          Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording itself
-                      took 2 % of a CPU
+          Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; which programs were started, and how they ended: the files of another root
-                         are read; connections are not seen through another root: record on the machine
-                         itself
+                         read; who talks to whom, connections shorter than a second, UDP and unix sockets:
+                         the files of another root are read; which programs were started, and how they
+                         ended: the files of another root are read; connections are not seen through another
+                         root: record on the machine itself
           Named       after 1 s, and from then on
           To confirm  stop nightly.service for 10 s: if throughput stays the same, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -133,15 +134,16 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
           Estimated gain, if the rest stays as it is
             a quota of 3 CPUs  not known
             none from          more clients, a larger machine with the same quota, faster disk, more memory
-          Ruled out   steal 0, disk 0, memory 0, locks 0, other processes 26 % of the CPU used
+          Ruled out   steal 0, disk 0, memory 0, locks 0, other processes 25 % of the CPU used
           Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; which programs were started, and how they ended: the files of another root
-                         are read; connections are not seen through another root: record on the machine
-                         itself
+                         read; who talks to whom, connections shorter than a second, UDP and unix sockets:
+                         the files of another root are read; which programs were started, and how they
+                         ended: the files of another root are read; connections are not seen through another
+                         root: record on the machine itself
           Named       after 1 s, and from then on
           To confirm  raise the quota of /app.slice to 3 CPUs: if throughput stays the same, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -175,15 +177,15 @@ fn an_unprivileged_container() {
         Undetermined: io.throttled cannot be told, and could hold up to 60 % of the time of app's serving
         threads: what app was blocked in was not seen: run as root, or as the user who owns it.
                                                                                 undetermined, app; suspected
-          Window      0 s to 3.2 s
+          Window      0 s to 3.1 s
           PSI         not recorded
           Where the non-idle time of app goes
             app: on CPU               99.5 %  ########################################
             app: waiting for a CPU    0.5 %
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
             app 17           40 %  40 %      0.2 %        0      0      60 %
-          Ruled out   steal 0, throttling 0, other processes 33 % of the CPU used
-          Caveats     only 3.2 s were steady: run at least 10 s for a verdict to rely on; no pressure was
+          Ruled out   steal 0, throttling 0, other processes 32 % of the CPU used
+          Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure was
                       recorded: this kernel shows no pressure: add psi=1 to its boot parameters and reboot
                       (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides
                       /proc/pressure)
@@ -191,18 +193,21 @@ fn an_unprivileged_container() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; which programs were started, and how they ended: the files of another root
-                         are read; connections are not seen through another root: record on the machine
-                         itself; proc/diskstats cannot be read: Input/output error (os error 5); what
-                         blocked threads wait for is not seen: run as root, or as the user who owns them;
-                         what this machine withheld: `stallscope doctor` has the commands that give it
+                         read; who talks to whom, connections shorter than a second, UDP and unix sockets:
+                         the files of another root are read; which programs were started, and how they
+                         ended: the files of another root are read; connections are not seen through another
+                         root: record on the machine itself; proc/diskstats cannot be read: Input/output
+                         error (os error 5); what blocked threads wait for is not seen: run as root, or as
+                         the user who owns them; what this machine withheld: `stallscope doctor` has the
+                         commands that give it
           Also ruled out  cpu.quota: no control group of app was throttled; cpu.steal: steal was 0;
                           cpu.neighbour: app waited for a CPU for only 0.2 % of the time; cpu.saturated: the
                           CPUs were 30 % busy, under 90 %; cpu.imbalance: the fullest CPU was 30 % busy, the
                           emptiest 30 %; cpu.single_thread: the busiest thread of app was on a CPU for 40 %
                           of the time; cpu.softirq: cpu1 spent 0 in interrupts; cpu.kernel: app spent 25 %
-                          of its CPU time in the kernel; healthy: io.throttled cannot be told, and could
-                          hold up to 60 % of the time of app's serving threads
+                          of its CPU time in the kernel; cpu.hot_code: the code of app limits nothing;
+                          healthy: io.throttled cannot be told, and could hold up to 60 % of the time of
+                          app's serving threads
           To confirm  record as root on Linux 6.10 or later (request times are then seen in the kernel), or
                       give the load's own latency: --metric 'latency=([0-9.]+) ms'
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -248,16 +253,18 @@ fn one_cpu_without_pressure_and_schedstat() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; which programs were started, and how they ended: the files of another root
-                         are read; connections are not seen through another root: record on the machine
-                         itself; no run-queue delay: this kernel was built without CONFIG_SCHED_INFO
-                         (schedstats); what this machine withheld: `stallscope doctor` has the commands that
-                         give it
+                         read; who talks to whom, connections shorter than a second, UDP and unix sockets:
+                         the files of another root are read; which programs were started, and how they
+                         ended: the files of another root are read; connections are not seen through another
+                         root: record on the machine itself; no run-queue delay: this kernel was built
+                         without CONFIG_SCHED_INFO (schedstats); what this machine withheld: `stallscope
+                         doctor` has the commands that give it
           Also ruled out  cpu.quota: no control group of sensord was throttled; cpu.steal: steal was 0;
                           cpu.saturated: the CPUs were 27 % busy, under 90 %; cpu.imbalance: the fullest CPU
                           was 27 % busy, the emptiest 27 %; cpu.single_thread: the busiest thread of sensord
                           was on a CPU for 25 % of the time; cpu.softirq: cpu0 spent 1 % in interrupts;
-                          cpu.kernel: sensord spent 21 % of its CPU time in the kernel
+                          cpu.kernel: sensord spent 21 % of its CPU time in the kernel; cpu.hot_code: the
+                          code of sensord limits nothing
           To confirm  run longer and alone on the machine
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
         gap: pressure proc/pressure/cpu: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
@@ -277,7 +284,7 @@ fn cpus_by_the_hundred() {
         return;
     };
     outcome.says(&expect![[r#"
-        One thread is the bottleneck: redis-server of redis-server was on a CPU for 99 % of the time, while
+        One thread is the bottleneck: redis-server of redis-server was on a CPU for 98 % of the time, while
         the CPUs were 0.6 % busy.                                cpu.single_thread, redis-server; consistent
           Window      0 s to 3.1 s
           PSI         cpu 0.1 % some, memory 0, io 0 (machine); cpu 0 some, memory 0, io 0 (its cgroup)
@@ -285,7 +292,7 @@ fn cpus_by_the_hundred() {
             redis-server: on CPU               99.9 %  ########################################
             redis-server: waiting for a CPU    0.1 %
           Thread by thread     awake   CPU  run queue  blocked  sleep  not seen
-            redis-server 4000   99 %  99 %      0.1 %        0      0     1.4 %
+            redis-server 4000   99 %  98 %      0.1 %        0      0     1.4 %
             bio 4002               0     0          0        0  100 %         0
             bio 4003               0     0          0        0  100 %         0
             bio 4001               0     0          0        0  100 %         0
@@ -295,14 +302,15 @@ fn cpus_by_the_hundred() {
                                                            disk, more memory
           Ruled out   steal 0, throttling 0, disk 0, memory 0, locks 0, other processes 33 % of the CPU used
           Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording itself
-                      took 3.3 % of a CPU
+                      took 4 % of a CPU
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; which programs were started, and how they ended: the files of another root
-                         are read; connections are not seen through another root: record on the machine
-                         itself
+                         read; who talks to whom, connections shorter than a second, UDP and unix sockets:
+                         the files of another root are read; which programs were started, and how they
+                         ended: the files of another root are read; connections are not seen through another
+                         root: record on the machine itself
           Named       after 1 s, and from then on
           To confirm  run with twice the clients: if throughput grows, this is wrong
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -328,7 +336,7 @@ fn cpus_processes_and_groups_that_come_and_go() {
         Undetermined: io.throttled cannot be told, and could hold up to 18 % of the time of app's serving
         threads: what app was blocked in was not seen: run as root, or as the user who owns it.
                                                                                 undetermined, app; suspected
-          Window      0 s to 3.2 s
+          Window      0 s to 3.1 s
           PSI         cpu 5 % some, memory 0, io 0 (machine); cpu 6 % some 3 % full, memory 0, io 0 (its
                       cgroup)
           Where the non-idle time of app goes
@@ -336,22 +344,24 @@ fn cpus_processes_and_groups_that_come_and_go() {
             app: waiting for a CPU    2.4 %  #
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
             app 500          82 %  80 %        2 %        0      0      18 %
-          Ruled out   steal 0, throttling 0, memory 0, other processes 40 % of the CPU used
-          Caveats     only 3.2 s were steady: run at least 10 s for a verdict to rely on
+          Ruled out   steal 0, throttling 0, memory 0, other processes 39 % of the CPU used
+          Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; which programs were started, and how they ended: the files of another root
-                         are read; connections are not seen through another root: record on the machine
-                         itself; cpu3 was away for 1.1 s
+                         read; who talks to whom, connections shorter than a second, UDP and unix sockets:
+                         the files of another root are read; which programs were started, and how they
+                         ended: the files of another root are read; connections are not seen through another
+                         root: record on the machine itself; cpu3 was away for 1.1 s
           Also ruled out  cpu.quota: no control group of app was throttled; cpu.steal: steal was 0;
                           cpu.neighbour: app waited for a CPU for only 2 % of the time; cpu.saturated: the
                           CPUs were 33 % busy, under 90 %; cpu.imbalance: the fullest CPU was 33 % busy, the
                           emptiest 33 %; cpu.single_thread: the busiest thread of app was on a CPU for 80 %
                           of the time; cpu.softirq: cpu3 spent 0 in interrupts; cpu.kernel: app spent 25 %
-                          of its CPU time in the kernel; healthy: io.throttled cannot be told, and could
-                          hold up to 18 % of the time of app's serving threads
+                          of its CPU time in the kernel; cpu.hot_code: the code of app limits nothing;
+                          healthy: io.throttled cannot be told, and could hold up to 18 % of the time of
+                          app's serving threads
           To confirm  record as root on Linux 6.10 or later (request times are then seen in the kernel), or
                       give the load's own latency: --metric 'latency=([0-9.]+) ms'
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -407,9 +417,10 @@ fn names_that_their_owners_chose_badly() {
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
                          disks served, of which sizes and in which order: the files of another root are
-                         read; which programs were started, and how they ended: the files of another root
-                         are read; connections are not seen through another root: record on the machine
-                         itself
+                         read; who talks to whom, connections shorter than a second, UDP and unix sockets:
+                         the files of another root are read; which programs were started, and how they
+                         ended: the files of another root are read; connections are not seen through another
+                         root: record on the machine itself
           Named       after 1 s, and from then on
           Next        give it more work: what it then waits for is its limit
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
