@@ -15,9 +15,6 @@
 #include <bpf/bpf_tracing.h>
 #include "processes.h"
 
-#define BPF_MAP_TYPE_RINGBUF 27
-/* User space looks at each of its ticks anyway. */
-#define BPF_RB_NO_WAKEUP 1
 #define PF_KTHREAD 0x00200000
 #define SIGNAL_GROUP_EXIT 4
 

@@ -459,14 +459,17 @@ int take_wait_stack(void *ctx)
 {
 	__u32 index = wait_requested;
 	struct wait_in_progress *entry = bpf_map_lookup_elem(&wait_in_progress_by_index, &index);
-	struct task_struct *task = entry ? bpf_task_from_pid(entry->tid) : NULL;
+	struct task_struct *task;
 
-	if (!task) {
-		__sync_fetch_and_add(&stacks_lost, 1);
+	if (!entry)
 		return 0;
+	task = bpf_task_from_pid(entry->tid);
+	if (task) {
+		send_in_progress(task, entry);
+		bpf_task_release(task);
+	} else {
+		send_in_progress(NULL, entry);
 	}
-	send_sleeper(task, entry);
-	bpf_task_release(task);
 	return 0;
 }
 

@@ -57,13 +57,16 @@ _Static_assert(__builtin_offsetof(struct wait_stack, user) == WAIT_STACK_HEAD, "
 
 /* A wait in progress that was chosen. */
 struct wait_in_progress {
+	__u32 tgid;
 	__u32 tid;
 	__u32 class;
+	/* sched_info.pcount, modulo 2^32: if it has changed, the thread has gone on. */
+	__u32 slices;
 	__u64 from;
 	__u64 until;
 	__u64 drawn_ns;
 	__u64 least_ns;
 };
-_Static_assert(sizeof(struct wait_in_progress) == 40, "as the reader has it");
+_Static_assert(sizeof(struct wait_in_progress) == 48, "as the reader has it");
 
 #endif

@@ -308,7 +308,9 @@ static __always_inline void choose_in_progress(struct task_struct *task, __u32 c
 		__sync_fetch_and_add(&stacks_lost, 1);
 		return;
 	}
+	entry->tgid = task->tgid;
 	entry->tid = task->pid;
+	entry->slices = (__u32)task->sched_info.pcount;
 	entry->class = class;
 	entry->from = from;
 	entry->until = now;
@@ -317,20 +319,15 @@ static __always_inline void choose_in_progress(struct task_struct *task, __u32 c
 	waits_chosen++;
 }
 
-/* Puts the stack of a thread that sleeps into the ring; it may be woken meanwhile, and then is left
- * out. Unlike programs at events this one may wait for a page. */
-static __always_inline int send_sleeper(struct task_struct *task, const struct wait_in_progress *entry)
+/* Begins the record of a wait in progress; as yet it has no stack. */
+static __always_inline struct wait_stack *begin_in_progress(const struct wait_in_progress *entry)
 {
 	struct wait_stack *to = scratch_of(SCRATCH_IN_PROGRESS);
-	unsigned long slices = task->sched_info.pcount;
-	__u32 wanted, length, bytes;
-	long kernel;
-	int each;
 
 	if (!to)
-		return 0;
-	to->tgid = task->tgid;
-	to->tid = task->pid;
+		return NULL;
+	to->tgid = entry->tgid;
+	to->tid = entry->tid;
 	to->woken_tid = 0;
 	to->class = entry->class;
 	to->from = entry->from - clock_ahead_ns;
@@ -339,6 +336,18 @@ static __always_inline int send_sleeper(struct task_struct *task, const struct w
 	to->least_ns = entry->least_ns;
 	to->waker_by = WAKEUP_BY_UNKNOWN;
 	to->waker_tgid = to->waker_tid = 0;
+	to->kernel_frames = to->user_bytes = 0;
+	to->ip = to->sp = to->fp = to->lr = to->lock = 0;
+	return to;
+}
+
+/* Copies the stack of a thread that sleeps. Unlike programs at events this one may wait for a page. */
+static __always_inline void copy_sleeper(struct wait_stack *to, struct task_struct *task)
+{
+	__u32 wanted, length, bytes;
+	long kernel;
+	int each;
+
 	copy_registers(to, task);
 	kernel = bpf_get_task_stack(task, to->kernel, sizeof(to->kernel), 0);
 	to->kernel_frames = kernel > 0 ? (__u32)kernel / sizeof(__u64) : 0;
@@ -352,12 +361,28 @@ static __always_inline int send_sleeper(struct task_struct *task, const struct w
 			break;
 		to->user_bytes = bytes + length;
 	}
+}
+
+/* Puts a wait in progress into the ring; without a stack where its thread, which is NULL then, has ended or goes on
+ * meanwhile. */
+static __always_inline int send_in_progress(struct task_struct *task, const struct wait_in_progress *entry)
+{
+	struct wait_stack *to = begin_in_progress(entry);
+	__u32 bytes;
+
+	if (!to)
+		return 0;
+	if (task) {
+		copy_sleeper(to, task);
+		/* Or another thread has its number. */
+		if ((__u32)task->sched_info.pcount != entry->slices || (__u32)task->tgid != entry->tgid)
+			to->kernel_frames = to->user_bytes = to->sp = to->lock = 0;
+	}
 	bytes = to->user_bytes;
 	if (bytes > WAIT_STACK_BYTES)
 		return 0;
 	__sync_fetch_and_add(&stacks_taken, 1);
-	if (task->sched_info.pcount != slices ||
-	    bpf_ringbuf_output(&wait_stack_ring, to, WAIT_STACK_HEAD + bytes, BPF_RB_NO_WAKEUP))
+	if (bpf_ringbuf_output(&wait_stack_ring, to, WAIT_STACK_HEAD + bytes, BPF_RB_NO_WAKEUP))
 		__sync_fetch_and_add(&stacks_lost, 1);
 	return 0;
 }

@@ -102,7 +102,8 @@ impl Collector for Events {
         self.wants_background |= tick.is_due(BACKGROUND_TICKS * tick.budget().background);
         if let Some(thread_times) = &mut self.thread_times {
             let taken = thread_times.stack_counts().taken;
-            thread_times.set_least_wait(self.least_wait.tick(tick.stamp(), taken));
+            let counted_ns = self.duty_cycle.on_ns(boottime());
+            thread_times.set_least_wait(self.least_wait.tick(counted_ns, taken));
         }
         let counts = self.counts();
         match self.duty_cycle.tick(boottime(), counts, tick.is_last()) {

@@ -30,7 +30,7 @@ const MOST_LEAST_NS: u64 = u32::MAX as u64;
 pub struct StackCounts {
     /// Those taken, lost ones included.
     pub taken: u64,
-    /// Those for which there was no room, or whose thread was woken meanwhile.
+    /// Those for which there was no room.
     pub lost: u64,
 }
 
