@@ -372,13 +372,10 @@ fn cpus_processes_and_groups_that_come_and_go() {
         .gaps
         .iter()
         .find(|gap| gap.reason == model::GapReason::Vanished);
-    let seconds = away
-        .and_then(|gap| gap.window)
-        .map(|window| window.len_ns() as f64 / 1e9);
-    assert!(
-        seconds.is_some_and(|it| (0.9..2.0).contains(&it)),
-        "{seconds:?}"
-    );
+    let window = away.and_then(|gap| gap.window);
+    let seconds = window.map(model::Window::seconds);
+    let is_right = seconds.is_some_and(|it| (0.9..2.0).contains(&it));
+    assert!(is_right, "{seconds:?}");
     assert!(outcome.entity("pid:600@4100").vanished.is_some());
     let next = outcome.entity("pid:600@4100300");
     assert_eq!(
