@@ -54,41 +54,30 @@ fn of_target(timeline: &Timeline, window: Window, spinning: bool) -> (HashMap<i6
 
 /// The function of most of the target's CPU time: that of the innermost frame. `None` of too few samples.
 pub(crate) fn hot(timeline: &Timeline, window: Window) -> Option<Hot> {
-    hottest(timeline, window, false, Frames::All)
+    hottest(timeline, window, false)
 }
 
 /// The same of what it spent in loops that wait; `part` is that of all of them, and the path that of the code that runs
 /// into most of them.
 pub(crate) fn spinning(timeline: &Timeline, window: Window) -> Option<Hot> {
-    let hot = hottest(timeline, window, true, Frames::OutsideLibraries)?;
-    let (by_stack, _, all_ns) = of_target(timeline, window, true);
-    let spun_ns = sum(by_stack.values().copied());
-    Some(Hot {
-        part: spun_ns as f64 / all_ns.max(1) as f64,
-        ..hot
-    })
+    hottest(timeline, window, true)
 }
 
-/// Which frames of a stack name a place.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Frames {
-    All,
-    OutsideLibraries,
-}
-
-fn hottest(timeline: &Timeline, window: Window, spinning: bool, which: Frames) -> Option<Hot> {
+/// The hottest function; with `spinning` the hottest of a program's own that runs into loops that wait.
+fn hottest(timeline: &Timeline, window: Window, spinning: bool) -> Option<Hot> {
     let (by_stack, samples, all_ns) = of_target(timeline, window, spinning);
     if samples < LEAST_SAMPLES || all_ns == 0 || by_stack.is_empty() {
         return None;
     }
     let stacks = Stacks::of(timeline)?;
+    let spun_ns = sum(by_stack.values().copied());
     // The function alone decides; of its callers the most frequent are named.
     let mut by_function: BTreeMap<Frame<'_>, (i64, BTreeMap<String, i64>)> = BTreeMap::new();
     for (stack, ns) in by_stack {
         let frames = stacks.frames(stack);
-        let named = match which {
-            Frames::All => &frames[..],
-            Frames::OutsideLibraries => outside_libraries(&frames),
+        let named = match spinning {
+            true => outside_libraries(&frames),
+            false => &frames[..],
         };
         if let Some(innermost) = named.first().filter(|frame| frame.function.is_some()) {
             let function = by_function.entry(*innermost).or_default();
@@ -100,7 +89,7 @@ fn hottest(timeline: &Timeline, window: Window, spinning: bool, which: Frames) -
     let (path, _) = paths.into_iter().max_by_key(|(_, ns)| *ns)?;
     Some(Hot {
         path,
-        part: ns as f64 / all_ns as f64,
+        part: if spinning { spun_ns } else { ns } as f64 / all_ns as f64,
         samples,
     })
 }
