@@ -26,6 +26,8 @@ const ON: f64 = 0.99;
 
 /// After so long at most the recorder has noticed that tracing slows the load.
 const NOTICED_NS: i64 = 1_000_000_000;
+/// Where a recording ends so soon after an on-window, no off-window has begun: its last reading takes a moment.
+const END_NS: i64 = 50_000_000;
 
 /// Columns of `thread_time`: where a thread is when it is on no CPU and waits for none.
 const ON_CPU: usize = ThreadTimeClass::OnCpu as usize;
@@ -80,7 +82,7 @@ pub(crate) fn on_windows(timeline: &Timeline, window: Window) -> Vec<Window> {
 /// What of a window came just before tracing gave way to on-windows: what was timed there took longer for it. (Under
 /// on-windows requests are timed while nothing else is traced.)
 pub(crate) fn before_off_windows(timeline: &Timeline, window: Window) -> Vec<Window> {
-    let ends = |it: &Window| it.end < timeline.window.end;
+    let ends = |it: &Window| timeline.window.end.ns_since(it.end) > END_NS;
     on_windows(timeline, timeline.window)
         .into_iter()
         .filter(ends)

@@ -10,9 +10,11 @@ use crate::quantiles::WANTED;
 use crate::stats::{histogram, is_supported};
 use crate::thresholds::Thresholds;
 use crate::workload_metrics::bin::Bin;
+use readings::Readings;
 
 mod course;
 mod ends;
+mod readings;
 
 pub(crate) use course::{answered, between_ns, known, lasted, over_each, still_open};
 pub(crate) use ends::{BothEnds, End, nearest_end};
@@ -22,8 +24,6 @@ const SERVED: &str = "requests";
 const CALLED: &str = "calls";
 /// A mean of fewer timed requests says little.
 const LEAST_TIMED: f64 = 30.0;
-/// Where not all were timed, a window is cut into so many slices at most, none shorter than a second.
-const MOST_SLICES: i64 = 30;
 /// From this part of all requests on those that were timed are no sample.
 const ALL: f64 = 0.98;
 /// Short ones of which none was timed are let pass where they are at most such a part of a bin's time.
@@ -35,8 +35,8 @@ const MOST_BINS: i64 = 100_000;
 
 /// What was counted of requests over a window, all connections of a part together.
 ///
-/// Where a sample was timed, it was drawn at a rate that changed with the load: each second's times weigh as much as
-/// its requests, which were all counted. Times from just before tracing gave way to on-windows are left out, where
+/// Where a sample was timed, it was drawn at a rate that changed with the load (`Readings`): while it stayed the
+/// same, times weigh as much as the requests, which were all counted. Times from just before tracing gave way to on-windows are left out, where
 /// there are others: requests took longer under it. Long requests were all timed, since format 4, and weigh as many
 /// as they are.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -78,7 +78,12 @@ impl RequestTimes {
             return Some(all);
         }
         let traced = coverage::before_off_windows(timeline, window);
-        Some(counted.weighted(window, &traced, &all).unwrap_or(all))
+        let readings = Readings::of(timeline, table, &connections);
+        Some(
+            counted
+                .weighted(readings.cut(window), &traced, &all)
+                .unwrap_or(all),
+        )
     }
 
     /// The same as they were counted, without weights.
@@ -199,26 +204,20 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// `all` of a window, with the times of each slice weighing as its requests, without those in `traced`; `None`
-    /// where no others are left.
+    /// `all` of a window, with the times of each of its `parts` weighing as its requests, without those in `traced`;
+    /// `None` where no others are left.
     fn weighted(
         &mut self,
-        window: Window,
+        parts: impl Iterator<Item = Window>,
         traced: &[Window],
         all: &RequestTimes,
     ) -> Option<RequestTimes> {
-        let slices = (window.len_ns() / BIN_NS).clamp(1, MOST_SLICES);
-        let edge = |at: i64| {
-            window.start
-                + (i128::from(window.len_ns()) * i128::from(at) / i128::from(slices)) as i64
-        };
-        // Requests of slices of whose times there are too few count for the next ones.
+        // Requests of parts of whose times there are too few count for the next ones.
         let mut waiting = RequestTimes::default();
         let mut sum = RequestTimes::default();
-        for at in 0..slices {
-            let slice = Window::new(edge(at), edge(at + 1));
-            waiting.add(&self.in_window(slice).short(), 1.0);
-            for traced in traced.iter().filter_map(|it| it.intersect(slice)) {
+        for part in parts {
+            waiting.add(&self.in_window(part).short(), 1.0);
+            for traced in traced.iter().filter_map(|it| it.intersect(part)) {
                 let mut times = self.in_window(traced).short();
                 times.requests = 0.0;
                 waiting.add(&times, -1.0);
@@ -232,20 +231,20 @@ impl<'a> Counted<'a> {
             return None;
         }
         // As many as were timed, distributed as all.
-        let part = all.timed / all.requests;
-        let short = part * all.clone().short().requests / sum.timed;
+        let share = all.timed / all.requests;
+        let short = share * all.clone().short().requests / sum.timed;
         let buckets = all.buckets.iter().zip(&sum.buckets);
         let buckets = buckets.map(|((bound, counted), (_, sampled))| {
             let long = all.long > 0.0 && *bound > LONG_NS as f64;
             let count = if long {
-                part * counted
+                share * counted
             } else {
                 short * sampled
             };
             (*bound, count)
         });
         Some(RequestTimes {
-            timed_ns: short * sum.timed_ns + part * all.long_ns,
+            timed_ns: short * sum.timed_ns + share * all.long_ns,
             buckets: buckets.collect(),
             ..all.clone()
         })
@@ -314,32 +313,39 @@ pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {
         of.map(|it| it.cursor()).collect::<Vec<_>>()
     };
     let mut columns = ["requests", "timed", "timed_ns", "long", "long_ns"].map(series);
-    // Of short ones, in the last bin of which some were timed: all long ones are, and a stall may leave no other.
+    let readings = Readings::of(timeline, table, &connections);
+    // Of short ones, when some were last timed: all long ones are, and a stall may leave no other.
     let mut mean_ns = None;
     // Those timed since then, and their time.
     let mut waiting = (0.0, 0.0);
     for bin in bins {
-        let [requests, timed, timed_ns, long, long_ns] = columns.each_mut().map(|of| {
-            let grown = of.iter_mut().filter_map(|it| it.growth(bin.window));
-            grown.sum::<f64>()
-        });
-        let (sampled, short) = (timed - long, (requests - long).max(0.0));
-        waiting = (waiting.0 + sampled, waiting.1 + timed_ns - long_ns);
-        // A few of tens of thousands, timed just after a stall, would stand for all of them.
-        let is_enough = waiting.0 >= LEAST_TIMED || timed >= ALL * requests;
-        if sampled > 0.0 && is_enough {
-            mean_ns = Some(waiting.1 / waiting.0);
-            waiting = (0.0, 0.0);
+        // Requests before any was timed, and the time of all others.
+        let (mut untimed, mut bin_ns, mut all_long_ns) = (0.0, 0.0, 0.0);
+        for part in readings.cut(bin.window) {
+            let [requests, timed, timed_ns, long, long_ns] = columns.each_mut().map(|of| {
+                let grown = of.iter_mut().filter_map(|it| it.growth(part));
+                grown.sum::<f64>()
+            });
+            let (sampled, short) = (timed - long, (requests - long).max(0.0));
+            waiting = (waiting.0 + sampled, waiting.1 + timed_ns - long_ns);
+            // A few of tens of thousands, timed just after a stall, would stand for all of them.
+            let is_enough = waiting.0 >= LEAST_TIMED || timed >= ALL * requests;
+            if sampled > 0.0 && is_enough {
+                mean_ns = Some(waiting.1 / waiting.0);
+                waiting = (0.0, 0.0);
+            }
+            untimed += short;
+            if let Some(mean_ns) = mean_ns {
+                bin_ns += std::mem::take(&mut untimed) * mean_ns;
+            }
+            bin_ns += long_ns;
+            all_long_ns += long_ns;
         }
-        let short_ns = match mean_ns {
-            Some(mean_ns) => Some(short * mean_ns),
-            // None was timed: each took anything below the bound of long ones.
-            None => Some(short * LONG_NS as f64 / 2.0).filter(|ns| *ns <= UNTIMED * long_ns),
-        };
+        // Each took anything below the bound of long ones.
+        let unknown_ns = untimed * LONG_NS as f64 / 2.0;
         let completed = bin.completed();
-        bin.latency_ns = short_ns
-            .filter(|_| completed > 0.0)
-            .map(|short_ns| (short_ns + long_ns) / completed);
+        bin.latency_ns = (completed > 0.0 && unknown_ns <= UNTIMED * all_long_ns)
+            .then(|| (bin_ns + unknown_ns) / completed);
     }
 }
 

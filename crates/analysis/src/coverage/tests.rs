@@ -219,6 +219,26 @@ fn counters_from_end_to_end_of_their_range_are_no_on_window() {
 }
 
 #[test]
+fn an_on_window_that_ends_with_the_recording_gave_way_to_nothing() {
+    for (off_ms, expected) in [(6, 0), (400, 1)] {
+        let mut timeline = recorded(&[]);
+        timeline.remove(&COVERAGE.name);
+        let end_ms = timeline.window.end.as_ns() / 1_000_000;
+        let on_ms = end_ms - off_ms;
+        for (ms, covered) in [
+            (0, 0),
+            (on_ms, on_ms * 1_000_000),
+            (end_ms, on_ms * 1_000_000),
+        ] {
+            let coverage = timeline.table_mut(&COVERAGE);
+            coverage.push(at(ms), MACHINE, &[covered, MISSING]);
+        }
+        let before = before_off_windows(&timeline, timeline.window);
+        assert_eq!(before.len(), expected, "{off_ms}: {before:?}");
+    }
+}
+
+#[test]
 fn what_was_counted_all_the_time_stays_as_it_is() {
     let mut timeline = recorded(&[(0, SECONDS * 1_000)]);
     let before: Vec<Vec<i64>> = rows(&timeline);

@@ -83,6 +83,24 @@ fn a_second_of_which_few_were_timed_weighs_as_much_as_its_requests() {
 }
 
 #[test]
+fn what_was_timed_before_the_share_was_set_weighs_no_more_than_what_came_after() {
+    // A load begins: the first tenth of a second is slow, and all of it is timed; of the rest one in ten is.
+    let timeline = recorded(&[
+        (0.0, 0, 0, 0),
+        (9.0, 0, 0, 0),
+        (9.1, 1_000, 1_000, 5_000_000),
+        (9.2, 3_000, 300, 1_000_000),
+        (10.0, 16_000, 1_600, 1_000_000),
+    ]);
+    let mean = told(&timeline).mean_ns().expect("some were timed");
+    assert!((mean / 1_200_000.0 - 1.0).abs() < 1e-6, "{mean}");
+    let mut bins = bins(&timeline, End::Target);
+    let last = bins.pop().and_then(|it| it.latency_ns);
+    let mean = last.expect("the last second has some");
+    assert!((mean / 1_200_000.0 - 1.0).abs() < 1e-6, "{mean}");
+}
+
+#[test]
 fn what_took_longer_because_it_was_traced_is_left_out_where_there_are_others() {
     let rows = [
         (0.0, 0, 0, 0),

@@ -18,6 +18,7 @@ use crate::schedule::{CALIBRATION_TICKS, ticks_of};
 use crate::table_buffer::RowDeduplicator;
 use crate::thread_time::ThreadTimeCollector;
 use crate::tick::Tick;
+use kernel::bpf::thread_time::Question;
 use kernel::clock::boottime;
 
 /// Period of coverage rows without edges, in ticks.
@@ -40,7 +41,12 @@ struct Events {
 /// Opens it with the programs that are available.
 pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
     let takes_stacks = opening.settings.stack_rate.is_some();
-    let load = |out: &mut Output| ThreadTimeCollector::load(out, takes_stacks);
+    let stacks: &[Question] = match (takes_stacks, opening.settings.min_wait) {
+        (false, _) => &[],
+        (true, None) => &[Question::WaitStack],
+        (true, Some(_)) => &[Question::WaitStack, Question::ManyWaitStacks],
+    };
+    let load = |out: &mut Output| ThreadTimeCollector::load(out, stacks);
     let mut thread_times = opening.program("thread_time", load);
     if let Some(thread_times) = thread_times.as_mut().filter(|_| takes_stacks) {
         opening.wait_stacks = opening.program("wait_stacks", |_| thread_times.wait_stacks());

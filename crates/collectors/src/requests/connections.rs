@@ -26,16 +26,16 @@ pub(super) struct Place {
 }
 
 impl RequestCollector {
-    /// Reads the account of one connection; returns its requests so far.
+    /// Reads the account of one connection.
     pub(super) fn take(
         &mut self,
         number: usize,
         now: Timestamp,
         processes: &Processes,
         out: &mut Output,
-    ) -> i64 {
+    ) {
         let Some((owner, account)) = self.programs.connection(number) else {
-            return 0;
+            return;
         };
         if self.places[number].cookie != owner.cookie {
             self.give(number, &owner, now, processes, out);
@@ -50,7 +50,6 @@ impl RequestCollector {
                 self.take_back(number, now, out);
             }
         }
-        account.requests.cast_signed()
     }
 
     /// Begins the series of an account's new owner, if that is a process with a role.

@@ -158,22 +158,22 @@ impl RequestCollector {
 
     /// Reads all accounts.
     pub(crate) fn sample(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
-        let mut requests = 0;
+        // Just before: until it is set anew the next time, the same share of the requests that are counted is timed.
+        let requests = self.programs.requests().cast_signed();
+        let share = self.timing.share(requests, now.ns_since(self.before));
+        self.programs.time(share);
         for (place, service) in self.services.iter_mut().enumerate() {
             if let (Some(service), Some(account)) = (service, self.programs.service(place)) {
-                requests += account.requests.cast_signed();
                 let buffer = &mut out.tables[self.tables[service.side as usize]];
                 let row = counted::row(&account, service.side);
                 service.counted.take(now, &row, buffer);
             }
         }
         for place in 0..self.places.len() {
-            requests += self.take(place, now, processes, out);
+            self.take(place, now, processes, out);
         }
-        requests += self.take_peers(now, processes, out);
+        self.take_peers(now, processes, out);
         self.make_room(now, out);
-        let share = self.timing.share(requests, now.ns_since(self.before));
-        self.programs.time(share);
         self.before = now;
         self.look_for_contacts(out);
         let drops = self.programs.drops();

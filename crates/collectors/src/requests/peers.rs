@@ -24,13 +24,8 @@ pub(super) struct PeerCalls {
 }
 
 impl RequestCollector {
-    /// Reads the accounts of all peers; returns their requests so far.
-    pub(super) fn take_peers(
-        &mut self,
-        now: Timestamp,
-        processes: &Processes,
-        out: &mut Output,
-    ) -> i64 {
+    /// Reads the accounts of all peers.
+    pub(super) fn take_peers(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
         let met = self.programs.peers_met();
         // Said anew when it has doubled: each gap is kept.
         if met > self.most_peers_said {
@@ -39,12 +34,10 @@ impl RequestCollector {
             let reason = GapReason::Dropped(met - PEERS as u64);
             out.gaps.report(&PEER_CALLS.name, what, reason);
         }
-        let mut requests = 0;
         for place in 0..(met as usize).min(PEERS) {
             let Some((peer, account)) = self.programs.peer(place) else {
                 continue;
             };
-            requests += account.requests.cast_signed();
             self.follow_peer(place, &peer, &account, now, out);
             if let Some(calls) = &mut self.peers[place] {
                 calls.find(&peer, processes);
@@ -53,7 +46,6 @@ impl RequestCollector {
                 calls.counted.take(now, &row, buffer);
             }
         }
-        requests
     }
 
     /// Begins the series of a peer, unless there is one.

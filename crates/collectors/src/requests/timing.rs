@@ -14,6 +14,11 @@ const TIMING_SHARE: f64 = 0.0015;
 /// Each takes two readings of the clock, and its account as long as one more (`make bench`, probes).
 const READINGS: f64 = 3.0;
 
+/// By what factor the share may rise from one reading to the next. After a slow moment few requests are known, and
+/// those to come are likely to be slow too: if more of them were timed, slow ones would be over-represented wherever
+/// times between several readings are added up.
+const MOST_RISE: f64 = 1.1;
+
 /// What timing has had so far.
 pub(super) struct Timing {
     /// All requests so far, and those that came while the programs that only times need were attached.
@@ -27,6 +32,8 @@ pub(super) struct Timing {
     until: Timestamp,
     /// Requests that may be timed in a second.
     most: f64,
+    /// What share of them is timed.
+    share: f64,
 }
 
 impl Timing {
@@ -39,6 +46,7 @@ impl Timing {
             attached_ns: 0,
             until: Timestamp::default(),
             most: most_timed(),
+            share: 1.0,
         }
     }
 
@@ -50,7 +58,9 @@ impl Timing {
             self.with_timing += grown;
         }
         let rate = grown as f64 / (ns as f64 / 1e9).max(1e-3);
-        (self.most / rate.max(1.0)).min(1.0)
+        let share = (self.most / rate.max(1.0)).min(1.0);
+        self.share = share.min(self.share * MOST_RISE);
+        self.share
     }
 
     fn attached_ns(&self, now: Timestamp) -> i64 {

@@ -99,19 +99,12 @@ impl<const WIDTH: usize> AccountSums<WIDTH> {
         sum.write(times, &row, &mut tables[self.table]);
     }
 
-    /// Forgets entities that have vanished from the registry.
-    pub(super) fn evict(&mut self, out: &mut Output) {
-        let Output {
-            tables, registry, ..
-        } = out;
-        let buffer = &mut tables[self.table];
-        self.by_thread.retain(|thread, sum| {
-            let stays = registry.get(*thread).is_some();
-            if !stays {
-                sum.last.finish(buffer);
-            }
-            stays
-        });
+    /// Forgets a thread of which no account will come any more. It may have left the registry long before: its last
+    /// account comes when it has left the CPU for the last time.
+    pub(super) fn forget(&mut self, thread: EntityId, tables: &mut Tables) {
+        if let Some(mut sum) = self.by_thread.remove(&thread) {
+            sum.last.finish(&mut tables[self.table]);
+        }
     }
 
     /// Notes that nothing has changed up to `at`.

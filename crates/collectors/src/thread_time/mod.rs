@@ -77,12 +77,15 @@ pub(crate) struct ThreadTimeCollector {
 }
 
 impl ThreadTimeCollector {
+    /// `stacks` says whether those of waits are taken, and whether of many.
+    ///
     /// # Errors
     /// Why the programs are not available here.
-    pub(crate) fn load(out: &mut Output, takes_stacks: bool) -> Result<Self, Refusal> {
+    pub(crate) fn load(out: &mut Output, stacks: &[Question]) -> Result<Self, Refusal> {
         let thread_table = out.open(&THREAD_TIME);
         let mut asked = Question::ALL.to_vec();
-        asked.retain(|question| takes_stacks || *question != Question::WaitStack);
+        asked.retain(|question| *question != Question::WaitStack);
+        asked.extend(stacks);
         Ok(Self {
             programs: ThreadTime::load_for(std::env::consts::ARCH, &asked)?,
             assignments: HashMap::new(),
@@ -158,6 +161,8 @@ impl ThreadTimeCollector {
             let known = known.or_insert_with(|| Thread::new(entity, *round));
             if known.last.entity() != entity && known.exited {
                 known.last.finish(&mut tables[*thread_table]);
+                kernel_waits.forget(known.last.entity(), tables);
+                serving.forget(known.last.entity(), tables);
                 *known = Thread::new(entity, *round);
             }
             // The previous thread with this tid stays known until its last account has arrived.
@@ -195,7 +200,6 @@ impl ThreadTimeCollector {
             short_lived,
             kernel_waits,
             serving,
-            round,
             slices,
             thread_table,
             ..
@@ -229,9 +233,28 @@ impl ThreadTimeCollector {
                 None => unplaced += 1,
             }
         });
-        short_lived.write_out(now, processes, out);
-        let buffer = &mut out.tables[*thread_table];
-        threads.retain(|_, thread| {
+        short_lived.write_out(now, processes, out, |threads, tables| {
+            kernel_waits.forget(threads, tables);
+            serving.forget(threads, tables);
+        });
+        self.forget_exited(&mut out.tables);
+        if lost + unplaced > 0 {
+            let what = "threads that exited while the table of exited threads was full";
+            let reason = GapReason::Dropped(lost + unplaced);
+            out.gaps.report(&THREAD_TIME.name, what, reason);
+        }
+    }
+
+    /// Forgets threads whose last account has arrived, or should have long ago.
+    fn forget_exited(&mut self, tables: &mut Tables) {
+        let Self {
+            kernel_waits,
+            serving,
+            round,
+            thread_table,
+            ..
+        } = self;
+        self.threads.retain(|_, thread| {
             let rounds = if thread.exited {
                 LAST_ROUNDS
             } else {
@@ -239,17 +262,12 @@ impl ThreadTimeCollector {
             };
             let stays = thread.round + rounds > *round;
             if !stays {
-                thread.last.finish(buffer);
+                thread.last.finish(&mut tables[*thread_table]);
+                kernel_waits.forget(thread.last.entity(), tables);
+                serving.forget(thread.last.entity(), tables);
             }
             stays
         });
-        kernel_waits.evict(out);
-        serving.evict(out);
-        if lost + unplaced > 0 {
-            let what = "threads that exited while the table of exited threads was full";
-            let reason = GapReason::Dropped(lost + unplaced);
-            out.gaps.report(&THREAD_TIME.name, what, reason);
-        }
     }
 
     fn take_background(&mut self, now: Timestamp, tables: &mut Tables) {

@@ -9,7 +9,7 @@ use model::{Entity, EntityId, EntityKind, MISSING, Timestamp};
 use sensors::thread_time::WIDTH;
 
 use super::thread::KNOWN_SINCE;
-use crate::output::{Output, TableId};
+use crate::output::{Output, TableId, Tables};
 use crate::processes::Processes;
 use crate::table_buffer::RowDeduplicator;
 
@@ -65,19 +65,25 @@ impl ShortLived {
         None
     }
 
-    /// Writes the sums as of a reading, and evicts those of exited processes.
-    pub(super) fn write_out(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
+    /// Writes the sums as of a reading, and evicts those of exited processes; `evicted` is called for each.
+    pub(super) fn write_out(
+        &mut self,
+        now: Timestamp,
+        processes: &Processes,
+        out: &mut Output,
+        mut evicted: impl FnMut(EntityId, &mut Tables),
+    ) {
         let Output {
             tables, registry, ..
         } = out;
-        let buffer = &mut tables[self.table];
         self.by_pid.retain(|pid, sum| {
             let is_there = processes.entity(*pid) == Some(sum.process);
             sum.alone = if is_there { 0 } else { sum.alone + 1 };
-            sum.last.take(now, &sum.row, buffer);
+            sum.last.take(now, &sum.row, &mut tables[self.table]);
             let stays = sum.alone < LAST_ROUNDS;
             if !stays {
-                sum.last.finish(buffer);
+                sum.last.finish(&mut tables[self.table]);
+                evicted(sum.last.entity(), tables);
                 registry.vanish(sum.last.entity(), now);
             }
             stays

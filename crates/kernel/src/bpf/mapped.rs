@@ -59,6 +59,12 @@ impl<T: Copy> Mapped<T> {
         // SAFETY: inside the mapping. Programs write there only while we run them, or one word at a time.
         (index < self.count).then(|| unsafe { self.first.add(index).read_volatile() })
     }
+
+    /// A copy of the first word of one value; `None` beyond the last.
+    pub fn first_word(&self, index: usize) -> Option<u64> {
+        // SAFETY: as `get`; values are a multiple of 8 bytes (`check`), and pages of the mapping are aligned.
+        (index < self.count).then(|| unsafe { self.first.add(index).cast::<u64>().read_volatile() })
+    }
 }
 
 impl<T> Drop for Mapped<T> {

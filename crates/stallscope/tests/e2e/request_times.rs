@@ -171,10 +171,7 @@ fn record_with<T>(
     let place = Place::new();
     let target = format!("port:{}", postgres.port());
     let script = format!("sleep 0.7; echo yes > begun; {load}; sleep 0.3");
-    // What stacks of waits cost a request would be in the times of those that are timed while they are taken.
-    let own = [
-        "run", "-q", "--stacks", "off", "--json", JSON, "--target", &target,
-    ];
+    let own = ["run", "-q", "--json", JSON, "--target", &target];
     let words = [&own, options, &["--", "sh", "-c", &script]].concat();
     let mut command = postgres.stallscope(&place, &words);
     if way == Way::Tcp {

@@ -220,9 +220,10 @@ fn they_add_up_to_the_accounts(recording: &Recording) {
     for (class, [waits, account]) in sums.into_iter().filter(|(class, _)| is_blocked(*class)) {
         let off = (waits - account) as f64 / account.max(1) as f64;
         println!("{class:?}: {waits} ns in waits, {account} in the accounts, {off:+.4}");
-        // A few waits of a class whose sum is nothing may lie across the first reading.
+        // A few waits of a class whose sum is nothing may lie across the first reading. And some are missing of whose
+        // end the kernel tells no program: for some ms at a time it runs none on a CPU, as `switches_missed` counts.
         assert!(
-            (waits - account).abs() <= account / 100 + 5_000_000,
+            (waits - account).abs() <= account / 50 + 5_000_000,
             "{class:?}"
         );
     }

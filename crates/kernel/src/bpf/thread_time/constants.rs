@@ -29,10 +29,12 @@ pub enum Question {
     PsiGroup,
     /// In which call stack a thread waits.
     WaitStack,
+    /// The same of so many waits that they need more room.
+    ManyWaitStacks,
 }
 
 impl Question {
-    /// All of them.
+    /// All of them, within the usual memory.
     pub const ALL: [Self; 6] = [
         Self::WaitSite,
         Self::WaitEvent,

@@ -14,6 +14,9 @@ use crate::stacks::{Registers, UserStack};
 
 /// Room for stacks between two readings: 240 with all that can be copied of one, a thousand with what mostly is.
 const RING_BYTES: u32 = 4 << 20;
+/// The same where any number may be asked for. Who reads them may be busy for a second with the tables of a program
+/// that is new to it.
+const LARGE_RING_BYTES: u32 = 32 << 20;
 /// The least that the kernel takes.
 const NO_RING: u32 = 4 << 10;
 /// Stacks that are handed over at once.
@@ -202,7 +205,11 @@ pub(super) fn prepare(
 ) -> Result<bool, Refusal> {
     let is_asked = asked.contains(&Question::WaitStack) && can_take_stacks();
     open.progs.on_return.set_autoload(is_asked);
-    let bytes = if is_asked { RING_BYTES } else { NO_RING };
+    let bytes = match is_asked {
+        true if asked.contains(&Question::ManyWaitStacks) => LARGE_RING_BYTES,
+        true => RING_BYTES,
+        false => NO_RING,
+    };
     open.maps.wait_stack_ring.set_max_entries(bytes)?;
     Ok(is_asked)
 }
