@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-storage test check lab soak fuzz bench ui build install-stealmeter fmt
+.PHONY: help demo demo-spikes demo-storage test check lab soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -9,6 +9,9 @@ help: ## list these targets
 
 demo: ## build what it runs, then watch a PostgreSQL run being diagnosed (5 minutes)
 	@scripts/demo.sh
+
+demo-spikes: ## what starts the stall that comes every 15 s: a database whose backends forget its catalogue (4 minutes; root)
+	@scripts/demo-spikes.sh
 
 demo-storage: ## is it the CPU or the disk: a blog under JMeter on storage that gets slower (8 minutes; root)
 	@scripts/demo-storage.sh

@@ -9,7 +9,7 @@ mod workload;
 use model::{BySecond, Load, Meta, Report, Stall, Timeline, Window};
 
 use crate::request_times;
-use crate::thresholds::Thresholds;
+use crate::thresholds::{Stalls, Thresholds};
 use crate::workload_metrics;
 
 /// No more intervals than these are reported.
@@ -41,6 +41,11 @@ fn of(
     }
     let bins = workload_metrics::bins(timeline, meta);
     workload::by_second(timeline, meta, &bins, window, rules)
+}
+
+/// How long a step must be for requests in it to be compared, ns; `None` where none was answered.
+pub(crate) fn step_ns(timeline: &Timeline, rules: &Stalls) -> Option<i64> {
+    kernel::step_ns(timeline, request_times::known(timeline)?, rules)
 }
 
 /// Windows side by side over `known`, of `length_ns` each; what is left at the end belongs to the last.

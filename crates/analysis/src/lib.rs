@@ -67,6 +67,7 @@ mod serving;
 mod sessions;
 mod slices;
 mod so_far;
+mod spikes;
 pub mod stacks;
 mod stalls;
 pub mod stats;
@@ -150,6 +151,7 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         disks: Vec::new(),
         connections: Vec::new(),
         by_second: None,
+        spikes: None,
         programs: Vec::new(),
         stacks: None,
         think_time: facts.think.map(Think::report),
@@ -165,12 +167,13 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
     }
 }
 
-/// The same with the disks, connections and programs, and with the run by the second; where the user names no window, with when its cause was named.
+/// The same with the disks, connections and programs, with the run by the second and its spikes; where the user names no window, with when its cause was named.
 pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let report = block_io::with_disks(diagnose(timeline, meta, asked), timeline);
     let report = flows::with_connections(report, timeline);
     let report = program_runs::with_programs(report, timeline);
     let report = by_second::with_seconds(report, timeline, meta);
+    let report = spikes::with_spikes(report, timeline, meta, asked);
     match asked {
         None => named::with_time(report, timeline, meta),
         Some(_) => report,

@@ -16,7 +16,9 @@ mod course;
 mod ends;
 mod readings;
 
-pub(crate) use course::{answered, between_ns, known, lasted, over_each, still_open};
+pub(crate) use course::{
+    answered, between_ns, between_readings, known, lasted, over_all, over_each, still_open,
+};
 pub(crate) use ends::{BothEnds, End, nearest_end};
 
 /// The table of a server's requests, and of the generator's.
@@ -284,17 +286,7 @@ pub(crate) fn bins(timeline: &Timeline, end: End) -> Vec<Bin> {
     while known.end.ns_since(start) >= length / 2 {
         let window = Window::new(start, (start + length).min(known.end));
         let grown = requests.iter_mut().filter_map(|it| it.growth(window));
-        bins.push(Bin {
-            window,
-            throughput: grown.sum::<f64>() / window.seconds(),
-            latency_ns: None,
-            stddev_ns: None,
-            lag_ns: None,
-            failed: None,
-            skipped: None,
-            retried: None,
-            stalled: false,
-        });
+        bins.push(Bin::of_requests(window, grown.sum()));
         start = window.end;
     }
     fill_latency(&mut bins, timeline, end);

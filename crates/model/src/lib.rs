@@ -9,6 +9,7 @@
 mod account;
 mod by_second;
 mod comparison;
+mod confidence;
 mod connection_report;
 mod counters;
 mod disk_report;
@@ -31,6 +32,7 @@ mod rows;
 mod run;
 mod sentence;
 mod series;
+mod spike_report;
 mod stack_report;
 mod strings;
 mod table;
@@ -49,6 +51,7 @@ pub use comparison::{
     CoursePoint, Difference, EnvironmentDifference, Experiment, FigureFamily, FigureUnit,
     IntervalMethod, Taken, VoidedRun,
 };
+pub use confidence::Confidence;
 pub use connection_report::{Party, PortReport};
 pub use counters::Counters;
 pub use disk_report::{DiskReport, IoPart, IoPattern, IoTimes};
@@ -68,9 +71,9 @@ pub use page::{
 pub use plan::{Plan, ReadEvery};
 pub use program_report::StartedProgram;
 pub use report::{
-    Confidence, Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Phase, PhaseKind,
-    PhaseVerdict, Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource,
-    Signal, StallKind, UnitReport, UnitWait, Verdict,
+    Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Phase, PhaseKind, PhaseVerdict,
+    Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource, Signal, StallKind,
+    UnitReport, UnitWait, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
@@ -80,6 +83,7 @@ pub use run::{
 };
 pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};
+pub use spike_report::{Schedule, Spike, SpikeReport, Train, Trigger, TriggerKind};
 pub use stack_report::{HotPath, StackReport, WaitEnd, WaitPath, WaitReport};
 pub use strings::{StringId, StringKind, Strings, Text};
 pub use table::{Column, ColumnKind, Quality, RowKind, Table, Unit};

@@ -12,8 +12,8 @@ use crate::disk_report::DiskReport;
 use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
 use crate::{
-    BySecond, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Provenance, Role,
-    StackReport, StartedProgram, UnitKind, Window, WorkloadRun,
+    BySecond, Confidence, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass,
+    Provenance, Role, SpikeReport, StackReport, StartedProgram, UnitKind, Window, WorkloadRun,
 };
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -65,6 +65,10 @@ pub struct Report {
     /// The run second by second, with its stalls; `None` where neither the workload nor the kernel said what was completed when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_second: Option<BySecond>,
+    /// Spikes of latency and dips of throughput of the whole run, their periods, and what comes before them; `None` where
+    /// nothing stands out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spikes: Option<SpikeReport>,
     /// Programs that were started in the window, those with most CPU time first; empty where that was not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<StartedProgram>,
@@ -160,34 +164,6 @@ pub struct UnitWait {
     /// Who held what was waited for, as far as that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<AccountPart>,
-}
-
-/// How sure a finding is; each word is bound to a condition.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Confidence {
-    /// Correlation only.
-    Suspected,
-    /// Proxies agree.
-    Consistent,
-    /// The lower bound of an exact ledger share passes the threshold and nothing contradicts.
-    Measured,
-    /// A capacity was changed on purpose and the interval of the effect excludes zero.
-    Proved,
-}
-
-impl Confidence {
-    /// The word, as printed.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Confidence::Suspected => "suspected",
-            Confidence::Consistent => "consistent",
-            Confidence::Measured => "measured",
-            Confidence::Proved => "proved",
-        }
-    }
 }
 
 /// A 95 % interval, unless the field says otherwise.

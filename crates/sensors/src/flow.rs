@@ -63,7 +63,8 @@ impl Side {
         Self::ALL.into_iter().find(|it| *it as i64 == code)
     }
 
-    const fn mark(self) -> &'static str {
+    /// How it is drawn: an arrow from the client to the server.
+    pub const fn mark(self) -> &'static str {
         match self {
             Self::Neither => "--",
             Self::Server => "<-",

@@ -54,6 +54,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
     let origin = Timestamp::from_seconds(0.0);
     Report {
         by_second: None,
+        spikes: None,
         programs: Vec::new(),
         stacks: None,
         think_time: None,

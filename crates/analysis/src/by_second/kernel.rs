@@ -180,7 +180,7 @@ fn supported(times: &RequestTimes, q: f64) -> Option<f64> {
 }
 
 /// Length of the steps: so long that none is empty by chance; `None` where nothing was answered.
-fn step_ns(timeline: &Timeline, known: Window, rules: &Stalls) -> Option<i64> {
+pub(super) fn step_ns(timeline: &Timeline, known: Window, rules: &Stalls) -> Option<i64> {
     let all = request_times::answered(timeline, &[known]);
     let rate = all[0] / known.seconds();
     if rate.is_nan() || rate <= 0.0 {

@@ -3,6 +3,9 @@
 use model::{Role, Timeline, Window};
 use sensors::request::{LONG_NS, bound_ns};
 
+use crate::workload_metrics::bin::Bin;
+
+use super::readings::Readings;
 use super::{Counted, End, RequestTimes, SERVED, connections, growth, open_at_end, series_of};
 
 /// What was known of the target's requests: from its first connection's first reading to its last one's last.
@@ -99,4 +102,33 @@ pub(crate) fn between_ns(timeline: &Timeline, window: Window) -> Option<f64> {
     timeline.table(table)?.table.position("between_ns")?;
     let connections = connections(timeline, table, role);
     Some(growth(timeline, table, &connections, "between_ns", window))
+}
+
+/// What was counted at one end in all of these windows, which are in the order of time, together.
+pub(crate) fn over_all(timeline: &Timeline, end: End, windows: &[Window]) -> RequestTimes {
+    let each = over_each(timeline, end, windows);
+    let mut all = RequestTimes::default();
+    // A sample of each weighs as its requests.
+    for times in each.iter().filter(|it| it.timed > 0.0) {
+        all.add(times, times.requests / times.timed);
+    }
+    all
+}
+
+/// What was completed between one reading and the next, or several that are at least `step_ns` apart, with how long
+/// that took: of a recorder that had to read less often the intervals are longer.
+pub(crate) fn between_readings(timeline: &Timeline, end: End, step_ns: i64) -> Option<Vec<Bin>> {
+    let connections = connections(timeline, SERVED, Role::Target);
+    let readings = Readings::of(timeline, SERVED, &connections);
+    // Readings come some ms early or late.
+    let windows: Vec<Window> = readings
+        .cut_into(known(timeline)?, step_ns - step_ns / 10)
+        .collect();
+    let completed = answered(timeline, &windows);
+    let bins = windows.iter().zip(completed);
+    let mut bins: Vec<Bin> = bins
+        .map(|(window, completed)| Bin::of_requests(*window, completed))
+        .collect();
+    super::fill_latency(&mut bins, timeline, end);
+    Some(bins)
 }

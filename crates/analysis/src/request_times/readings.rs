@@ -23,7 +23,11 @@ impl Readings {
 
     /// The window, cut at readings.
     pub(super) fn cut(&self, window: Window) -> impl Iterator<Item = Window> {
-        let least_ns = window.len_ns() / MOST_PARTS;
+        self.cut_into(window, window.len_ns() / MOST_PARTS)
+    }
+
+    /// The window, cut at readings into parts that are longer than `least_ns`, but for the last.
+    pub(super) fn cut_into(&self, window: Window, least_ns: i64) -> impl Iterator<Item = Window> {
         let first = self.0.partition_point(|at| *at <= window.start);
         let inside = self.0[first..]
             .iter()

@@ -19,6 +19,21 @@ pub(crate) struct Bin {
 }
 
 impl Bin {
+    /// Of requests that were counted where they were served.
+    pub(crate) fn of_requests(window: Window, completed: f64) -> Self {
+        Self {
+            window,
+            throughput: completed / window.seconds(),
+            latency_ns: None,
+            stddev_ns: None,
+            lag_ns: None,
+            failed: None,
+            skipped: None,
+            retried: None,
+            stalled: false,
+        }
+    }
+
     /// Operations completed.
     pub(crate) fn completed(&self) -> f64 {
         self.throughput * self.window.seconds()

@@ -102,21 +102,10 @@ impl Collector for Events {
         {
             thread_times.calibrate();
         }
-        if !tick.is_due(tick.budget().threads) {
-            return;
+        if tick.is_due(tick.budget().threads) {
+            self.sample_threads(tick, scene, out);
         }
-        self.wants_background |= tick.is_due(BACKGROUND_TICKS * tick.budget().background);
-        if let Some(thread_times) = &mut self.thread_times {
-            let taken = thread_times.stack_counts().taken;
-            let counted_ns = self.duty_cycle.on_ns(boottime());
-            thread_times.set_least_wait(self.least_wait.tick(counted_ns, taken));
-        }
-        let counts = self.counts();
-        match self.duty_cycle.tick(boottime(), counts, tick.is_last()) {
-            Action::Checkpoint => self.read_thread_times(tick.stamp(), scene, out),
-            Action::Idle => self.take_exited_threads(tick.stamp(), scene, out),
-            action => self.change_hooks(action, scene, out),
-        }
+        // Their accounts are few, however many threads there are: a spike of half a second is seen on any budget.
         let now = boottime();
         let is_edge = self.read_requests(now, tick, scene, out);
         if is_edge || tick.is_due(COVERAGE_TICKS) {
@@ -160,6 +149,22 @@ impl Collector for Events {
 }
 
 impl Events {
+    /// Reads where threads' time went, or begins or ends an on-window.
+    fn sample_threads(&mut self, tick: &Tick, scene: &mut Scene, out: &mut Output) {
+        self.wants_background |= tick.is_due(BACKGROUND_TICKS * tick.budget().background);
+        if let Some(thread_times) = &mut self.thread_times {
+            let taken = thread_times.stack_counts().taken;
+            let counted_ns = self.duty_cycle.on_ns(boottime());
+            thread_times.set_least_wait(self.least_wait.tick(counted_ns, taken));
+        }
+        let counts = self.counts();
+        match self.duty_cycle.tick(boottime(), counts, tick.is_last()) {
+            Action::Checkpoint => self.read_thread_times(tick.stamp(), scene, out),
+            Action::Idle => self.take_exited_threads(tick.stamp(), scene, out),
+            action => self.change_hooks(action, scene, out),
+        }
+    }
+
     fn change_hooks(&mut self, action: Action, scene: &mut Scene, out: &mut Output) {
         match action {
             Action::Attach => self.begin_on_window(scene, out),

@@ -53,6 +53,7 @@ pub(super) fn full(
             subjects: unit.subjects.clone(),
             signals: unit.signals.clone(),
             by_second: None,
+            spikes: None,
             think_time: None,
             goals: unit.goals.clone(),
             threads: unit.threads.clone(),

@@ -28,7 +28,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
 }
 
 /// Paths by their last parts: where a file lies is less than what it is called.
-fn short(command: &str) -> String {
+pub(super) fn short(command: &str) -> String {
     let word = |word: &str| match word.rsplit_once('/') {
         Some(("", _)) | None => word.to_owned(),
         Some((_, name)) if name.contains(char::is_alphabetic) && !word.contains("://") => {

@@ -7,7 +7,7 @@ use model::{
 };
 
 use super::layout::{labelled, seconds, two_columns};
-use super::stalls;
+use super::{spikes, stalls};
 
 pub(super) fn lines(report: &Report, width: usize) -> String {
     let signal = |name: &str| report.signals.iter().find(|signal| signal.name == name);
@@ -44,6 +44,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     rows.push((load_words(report), Some(("Window", window_words(report)))));
     two_columns(&rows, width)
         + &labelled("Stalls", &stalls::in_short(report), width)
+        + &spikes::lines(report, width)
         + &labelled("PSI", &pressures_words(report), width)
 }
 

@@ -1,0 +1,141 @@
+//! Spikes of latency and dips of throughput: when they come, how often, and what comes before them.
+//!
+//! A mean over half a minute hides a stall of two seconds. Here the run is looked at in steps of a tenth of a second,
+//! or in the workload's own intervals where the kernel counted no requests.
+//!
+//! Nothing here decides a cause.
+
+mod detect;
+mod events;
+mod schedule;
+mod trains;
+mod triggers;
+
+use model::{Meta, Provenance, Report, Spike, SpikeReport, Timeline, Window};
+
+use crate::by_second;
+use crate::request_times::{self, End};
+use crate::stats::{is_supported, median};
+use crate::thresholds::Thresholds;
+use crate::workload_metrics::{self, bin::Bin};
+
+/// The report with the spikes of the window that was asked for, else of all of its phases.
+pub(crate) fn with_spikes(
+    mut report: Report,
+    timeline: &Timeline,
+    meta: &Meta,
+    asked: Option<Window>,
+) -> Report {
+    let starts = report.phases.iter().map(|it| it.window.start).min();
+    let ends = report.phases.iter().map(|it| it.window.end).max();
+    let all = starts.zip(ends).map(|(start, end)| Window::new(start, end));
+    report.spikes = of(timeline, meta, asked.or(all).unwrap_or(report.window));
+    report
+}
+
+/// `None` where nobody said what was completed when, or nothing stands out.
+fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
+    let signal = Signal::of(timeline, meta)?;
+    let found = detect::spikes(&signal.bins, window);
+    if found.is_empty() {
+        return None;
+    }
+    let usual = detect::usual(&signal.bins, window)?;
+    let spikes: Vec<Spike> = found
+        .iter()
+        .map(|range| detect::spike(&signal.bins[range.clone()], usual.throughput))
+        .collect();
+    let (inside, outside) = signal.p99(timeline, &spikes, window);
+    let onsets: Vec<f64> = spikes
+        .iter()
+        .map(|it| it.window.start.ns_since(window.start) as f64 / 1e9)
+        .collect();
+    let dead = detect::dead_time(&spikes, signal.interval_ns);
+    let trains = trains::trains(&onsets, window.seconds(), dead);
+    let reported = trains.iter();
+    let reported = reported.map(|train| schedule::reported(train, &onsets, window, meta));
+    let (triggers, compared) = triggers::of(
+        &events::streams(timeline, window),
+        &onsets,
+        &trains,
+        window.seconds(),
+        signal.interval_ns as f64 / 1e9,
+    );
+    Some(SpikeReport {
+        window,
+        provenance: signal.provenance,
+        interval_ns: signal.interval_ns,
+        usual_latency_ns: usual.latency_ns,
+        usual_throughput: usual.throughput,
+        spiking_ns: spikes.iter().map(|it| it.window.len_ns()).sum(),
+        p99_inside_ns: inside,
+        p99_outside_ns: outside,
+        lost: spikes.iter().map(|it| it.lost).sum(),
+        trains: reported.collect(),
+        triggers,
+        compared,
+        spikes,
+    })
+}
+
+/// Throughput and latency in short intervals.
+struct Signal {
+    provenance: Provenance,
+    bins: Vec<Bin>,
+    interval_ns: i64,
+    /// Whose sockets, where the kernel counted requests.
+    end: Option<End>,
+}
+
+impl Signal {
+    fn of(timeline: &Timeline, meta: &Meta) -> Option<Self> {
+        if let Some(end) = request_times::nearest_end(timeline) {
+            let rules = &Thresholds::default().stalls;
+            let step_ns = by_second::step_ns(timeline, rules)?;
+            let bins = request_times::between_readings(timeline, end, step_ns)?;
+            return Self::new(Provenance::Kernel, bins, Some(end));
+        }
+        let bins = workload_metrics::bins(timeline, meta);
+        let said = meta.workload.as_ref().map(|it| it.latency);
+        Self::new(said.unwrap_or(Provenance::ToolCount), bins, None)
+    }
+
+    fn new(provenance: Provenance, bins: Vec<Bin>, end: Option<End>) -> Option<Self> {
+        let lengths: Vec<f64> = bins.iter().map(|it| it.window.len_ns() as f64).collect();
+        Some(Self {
+            provenance,
+            interval_ns: median(&lengths)? as i64,
+            bins,
+            end,
+        })
+    }
+
+    /// p99 of the requests that ended in spikes, and of the others.
+    fn p99(
+        &self,
+        timeline: &Timeline,
+        spikes: &[Spike],
+        window: Window,
+    ) -> (Option<f64>, Option<f64>) {
+        let Some(end) = self.end else {
+            return (None, None);
+        };
+        let inside: Vec<Window> = spikes.iter().map(|it| it.window).collect();
+        let mut outside = Vec::new();
+        let mut from = window.start;
+        for spike in &inside {
+            outside.push(Window::new(from, spike.start));
+            from = spike.end;
+        }
+        outside.push(Window::new(from, window.end));
+        outside.retain(|it| it.len_ns() > 0);
+        let p99 = |windows: &[Window]| {
+            let times = request_times::over_all(timeline, end, windows);
+            is_supported(times.timed, 0.99).then(|| times.quantile_ns(0.99))?
+        };
+        (p99(&inside), p99(&outside))
+    }
+}
+
+#[cfg(test)]
+mod tests;

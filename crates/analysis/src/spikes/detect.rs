@@ -1,0 +1,209 @@
+//! Which intervals stand out from those around them.
+//!
+//! An interval belongs to a spike where its latency, or its throughput, is further from the median of the 30 s before
+//! and after it than noise ever is (by the median absolute deviation, as in Leys et al. 2013, Journal of Experimental
+//! Social Psychology 49(4)), and by a factor that somebody would notice.
+
+use std::ops::Range;
+
+use model::{Spike, Window};
+
+use crate::stats::median;
+use crate::workload_metrics::bin::Bin;
+
+/// How far around an interval others are compared, ns.
+const AROUND_NS: i64 = 30_000_000_000;
+/// The least number of intervals that say what is usual.
+const LEAST_BINS: usize = 20;
+/// Standard deviations of a normal distribution per median absolute deviation.
+const DEVIATIONS: f64 = 1.4826;
+/// Intervals so near to each other share what is usual around them, ns.
+const SHARED_NS: i64 = 1_000_000_000;
+/// Noise is never taken for less than this part of the median.
+const LEAST_NOISE: f64 = 0.02;
+
+/// How far an interval must be from the usual.
+struct Bar {
+    deviations: f64,
+    slower: f64,
+    rate: f64,
+}
+
+/// A spike has an interval beyond this.
+const CORE: Bar = Bar {
+    deviations: 6.0,
+    slower: 2.0,
+    rate: 0.5,
+};
+/// And goes on as long as intervals are beyond this.
+const SKIRT: Bar = Bar {
+    deviations: 3.0,
+    slower: 1.5,
+    rate: 0.75,
+};
+/// A single interval must be beyond this: one of some thousand is twice as slow by chance.
+const SINGLE: Bar = Bar {
+    deviations: 6.0,
+    slower: 4.0,
+    rate: 0.25,
+};
+
+/// What is usual.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usual {
+    pub(super) latency_ns: Option<f64>,
+    pub(super) throughput: f64,
+}
+
+/// Over all intervals in a window; `None` without any.
+pub(super) fn usual(bins: &[Bin], window: Window) -> Option<Usual> {
+    let inside = || bins.iter().filter(|it| lies_in(it, window));
+    let latencies: Vec<f64> = inside().filter_map(|it| it.latency_ns).collect();
+    let rates: Vec<f64> = inside().map(|it| it.throughput).collect();
+    Some(Usual {
+        latency_ns: median(&latencies),
+        throughput: median(&rates)?,
+    })
+}
+
+fn lies_in(bin: &Bin, window: Window) -> bool {
+    bin.window.start >= window.start && bin.window.end <= window.end
+}
+
+/// Median and noise of some values.
+#[derive(Clone, Copy)]
+struct Level {
+    median: f64,
+    noise: f64,
+}
+
+impl Level {
+    fn of(values: &[f64]) -> Option<Self> {
+        if values.len() < LEAST_BINS {
+            return None;
+        }
+        let median_value = median(values)?;
+        let deviations: Vec<f64> = values.iter().map(|it| (it - median_value).abs()).collect();
+        Some(Self {
+            median: median_value,
+            noise: (DEVIATIONS * median(&deviations)?).max(LEAST_NOISE * median_value),
+        })
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Around {
+    latency: Option<Level>,
+    rate: Option<Level>,
+}
+
+impl Around {
+    fn of(bins: &[Bin]) -> Self {
+        let latencies: Vec<f64> = bins.iter().filter_map(|it| it.latency_ns).collect();
+        let rates: Vec<f64> = bins.iter().map(|it| it.throughput).collect();
+        Self {
+            latency: Level::of(&latencies),
+            rate: Level::of(&rates).filter(|it| it.median > 0.0),
+        }
+    }
+
+    fn is_beyond(&self, bin: &Bin, bar: &Bar) -> bool {
+        let slow = self.latency.zip(bin.latency_ns).is_some_and(|(level, ns)| {
+            ns >= bar.slower * level.median && ns > level.median + bar.deviations * level.noise
+        });
+        let few = self.rate.is_some_and(|level| {
+            bin.throughput <= bar.rate * level.median
+                && bin.throughput < level.median - bar.deviations * level.noise
+        });
+        slow || few
+    }
+}
+
+/// The intervals of each spike in a window, in the order of time.
+pub(super) fn spikes(bins: &[Bin], window: Window) -> Vec<Range<usize>> {
+    let first = bins.partition_point(|it| it.window.start < window.start);
+    let last = bins.partition_point(|it| it.window.end <= window.end);
+    let around = around(bins, first..last);
+    let beyond = |at: usize, bar: &Bar| around[at - first].is_beyond(&bins[at], bar);
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut at = first;
+    while at < last {
+        if !beyond(at, &CORE) {
+            at += 1;
+            continue;
+        }
+        let least = found.last().map_or(first, |it| it.end);
+        let mut range = at..at + 1;
+        while range.start > least && beyond(range.start - 1, &SKIRT) {
+            range.start -= 1;
+        }
+        while range.end < last && beyond(range.end, &SKIRT) {
+            range.end += 1;
+        }
+        at = range.end;
+        found.push(range);
+    }
+    let mut merged = merge(found);
+    // What reaches the end may be the end of the load, and what lasts for most of the run is what is usual in it.
+    let most = (last - first) / 2;
+    merged.retain(|it| {
+        it.end < last && it.len() <= most && (it.len() > 1 || beyond(it.start, &SINGLE))
+    });
+    merged
+}
+
+/// What is usual around each of some intervals.
+fn around(bins: &[Bin], range: Range<usize>) -> Vec<Around> {
+    let mut all: Vec<Around> = Vec::with_capacity(range.len());
+    let mut known: Option<(Window, Around)> = None;
+    for at in range {
+        let own = bins[at].window;
+        if let Some((_, around)) = known.filter(|(block, _)| own.end <= block.end) {
+            all.push(around);
+            continue;
+        }
+        let block = Window::new(own.start, own.end.max(own.start + SHARED_NS));
+        let (from, to) = (block.start + -AROUND_NS, block.end + AROUND_NS);
+        let from = bins.partition_point(|it| it.window.start < from);
+        let to = bins.partition_point(|it| it.window.end <= to);
+        let around = Around::of(&bins[from..to.max(from)]);
+        known = Some((block, around));
+        all.push(around);
+    }
+    all
+}
+
+/// Spikes nearer to each other than either is long, or than three intervals, are one.
+fn merge(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for range in found {
+        match merged.last_mut() {
+            Some(last) if range.start - last.end <= last.len().min(range.len()).max(3) => {
+                last.end = range.end;
+            }
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// One spike, from its intervals.
+pub(super) fn spike(bins: &[Bin], usual_rate: f64) -> Spike {
+    let window = Window::new(bins[0].window.start, bins[bins.len() - 1].window.end);
+    let lost = bins
+        .iter()
+        .map(|it| (usual_rate - it.throughput) * it.window.seconds());
+    let latencies = bins.iter().filter_map(|it| it.latency_ns);
+    Spike {
+        window,
+        peak_latency_ns: latencies.reduce(f64::max),
+        lowest_throughput: bins.iter().map(|it| it.throughput).fold(f64::MAX, f64::min),
+        lost: lost.sum::<f64>().max(0.0),
+    }
+}
+
+/// After the onset of a spike no other can be seen for this long, s.
+pub(super) fn dead_time(spikes: &[Spike], interval_ns: i64) -> f64 {
+    let widths: Vec<f64> = spikes.iter().map(|it| it.window.seconds()).collect();
+    median(&widths).unwrap_or(0.0) + 3.0 * interval_ns as f64 / 1e9
+}

@@ -1,0 +1,291 @@
+//! Streams of events that may start spikes, each with its times.
+//!
+//! Events that come close together are one, at the time of the first: a script that starts two hundred programs begins
+//! once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{ColumnKind, EntityId, EntityKind, Role, Series, Timeline, TriggerKind, Window};
+use sensors::flow::{FLOW, FlowName, Peer, Side};
+use sensors::program_run::PROGRAM_RUN;
+
+use crate::program_runs::{program_runs, template};
+use crate::stats::median;
+
+/// Events nearer to each other than this are one, s.
+const ONE: f64 = 1.0;
+/// More events than this in a window tell nothing of a few spikes.
+const MOST_EVENTS: usize = 2_000;
+/// The shortest step in which a counter's growth is looked at, ns.
+const STEP_NS: i64 = 100_000_000;
+/// No more steps than this.
+const MOST_STEPS: i64 = 100_000;
+/// A burst grows by more than so many times the median of all steps, and by more deviations than noise has.
+const BURST: f64 = 3.0;
+const DEVIATIONS: f64 = 6.0 * 1.4826;
+/// What bursts of a stream take of its steps at most.
+const MOST_BURSTING: f64 = 0.3;
+/// A burst of connections has so many at least in a step, and one of sends.
+const LEAST_OPENED: f64 = 3.0;
+const LEAST_SENDS: f64 = 50.0;
+/// And one of CPU time takes this part of a CPU.
+const LEAST_CPU: f64 = 0.2;
+/// Tables of what applications count themselves.
+const COUNTED: [&str; 6] = ["database", "mysql", "redis", "pgbouncer", "jvm", "scraped"];
+
+/// Events of one kind and name.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Stream {
+    pub(super) kind: TriggerKind,
+    pub(super) name: String,
+    pub(super) parent: Option<String>,
+    pub(super) entity: Option<EntityId>,
+    /// When they began, s after the window's start, rising.
+    pub(super) times: Vec<f64>,
+    /// How long after it an event may have been seen, s.
+    pub(super) resolution: f64,
+}
+
+/// All streams of a window.
+pub(super) fn streams(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    let mut all = programs(timeline, window);
+    all.extend(connections(timeline, window));
+    all.extend(cpu_bursts(timeline, window));
+    all.extend(counters(timeline, window));
+    all.retain(|it| (2..=MOST_EVENTS).contains(&it.times.len()));
+    all
+}
+
+/// Starts of programs, by what their command lines have in common.
+fn programs(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    if timeline.table(&PROGRAM_RUN.name).is_none() {
+        return Vec::new();
+    }
+    let text = |id| timeline.strings.get(id).map(|it| template(&it.text));
+    let mut found: BTreeMap<String, (Option<String>, Vec<f64>)> = BTreeMap::new();
+    for run in program_runs(timeline) {
+        let since = run.start.ns_since(window.start);
+        if run.is_fork || !(0..window.len_ns()).contains(&since) {
+            continue;
+        }
+        let Some(name) = run.command.and_then(text) else {
+            continue;
+        };
+        let (parent, times) = found.entry(name).or_default();
+        if parent.is_none() {
+            *parent = run.parent_command.and_then(text);
+        }
+        times.push(since as f64 / 1e9);
+    }
+    let found = found.into_iter();
+    let streams = found.map(|(name, (parent, times))| Stream {
+        kind: TriggerKind::Program,
+        name,
+        parent,
+        entity: None,
+        times: firsts(times),
+        resolution: 0.001,
+    });
+    streams.collect()
+}
+
+/// The first of those that come close together.
+fn firsts(mut times: Vec<f64>) -> Vec<f64> {
+    times.sort_by(f64::total_cmp);
+    let mut last = f64::NEG_INFINITY;
+    times.retain(|time| time - std::mem::replace(&mut last, *time) > ONE);
+    times
+}
+
+/// The service's port, and whether it is the server's end.
+type FlowEnd = (u16, bool);
+
+/// Bursts of new connections and of sends, by process name and port.
+fn connections(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    let mut by_name: BTreeMap<(String, FlowEnd), Vec<EntityId>> = BTreeMap::new();
+    for flow in timeline.entities.of_kind(EntityKind::Flow) {
+        if let Some(name) = FlowName::parse(&flow.entity.name) {
+            let end = (name.port, name.side == Side::Server);
+            let own = by_name.entry((service(&name), end)).or_default();
+            own.push(flow.id);
+        }
+    }
+    // Of connections with both ends on this machine those who connect are told.
+    let clients: BTreeSet<u16> = by_name
+        .keys()
+        .filter(|(_, (port, is_server))| *port > 0 && !is_server)
+        .map(|(_, (port, _))| *port)
+        .collect();
+    by_name.retain(|(_, (port, is_server)), _| !is_server || !clients.contains(port));
+    let kinds = [
+        (TriggerKind::Connections, "opened", LEAST_OPENED),
+        (TriggerKind::Sends, "sends", LEAST_SENDS),
+    ];
+    let mut streams = Vec::new();
+    for ((name, _), flows) in &by_name {
+        for (kind, column, least) in kinds {
+            let series = flows
+                .iter()
+                .filter_map(|it| timeline.series(&FLOW.name, *it, column));
+            let steps = Steps::of(series.collect(), window);
+            let bursts = steps.and_then(|it| it.bursts(least));
+            streams.extend(bursts.map(|it| it.stream(kind, name.clone(), None)));
+        }
+    }
+    streams
+}
+
+/// All connections between processes of a name and a port: `postgres -> :7100`.
+fn service(name: &FlowName) -> String {
+    let FlowName {
+        process,
+        side,
+        port,
+        peer,
+        ..
+    } = name;
+    match (peer, side) {
+        (Peer::Path(path), _) => format!("{process} {} {path}", side.mark()),
+        (_, Side::Server) => format!("{process} :{port} {}", side.mark()),
+        _ => format!("{process} {} :{port}", side.mark()),
+    }
+}
+
+/// Bursts of CPU time, by process name; a generator's follow from what it is answered.
+fn cpu_bursts(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    let mut by_name: BTreeMap<&str, Vec<EntityId>> = BTreeMap::new();
+    for process in timeline.entities.of_kind(EntityKind::Process) {
+        if !matches!(process.role, Role::Generator | Role::Recorder) {
+            let own = by_name.entry(&process.entity.name).or_default();
+            own.push(process.id);
+        }
+    }
+    let mut streams = Vec::new();
+    for (name, processes) in by_name {
+        let series = processes.iter().flat_map(|it| {
+            ["user_ns", "system_ns"].map(|column| timeline.series("process", *it, column))
+        });
+        let steps = Steps::of(series.flatten().collect(), window);
+        let entity = (processes.len() == 1).then(|| processes[0]);
+        let bursts = steps.and_then(|it| it.bursts(LEAST_CPU * 1e9 * it.seconds));
+        streams.extend(bursts.map(|it| it.stream(TriggerKind::CpuBurst, name.to_owned(), entity)));
+    }
+    streams
+}
+
+/// Steps of what applications count and rarely count: checkpoints, collections of garbage.
+fn counters(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    let mut streams = Vec::new();
+    for table in COUNTED.into_iter().filter_map(|it| timeline.table(it)) {
+        let columns = table.table.columns.iter();
+        for column in columns.filter(|it| it.kind == ColumnKind::Counter) {
+            for entity in table.entities() {
+                let series = timeline.series(&table.table.name, entity, &column.name);
+                let steps = series.and_then(|it| Steps::of(vec![it], window));
+                let bursts = steps.and_then(|it| it.bursts(0.0));
+                let name = timeline.entities.get(entity).map(|it| &it.entity.name);
+                streams.extend(bursts.zip(name).map(|(it, name)| {
+                    let name = format!("{name}: {}", column.name);
+                    it.stream(TriggerKind::Counter, name, Some(entity))
+                }));
+            }
+        }
+    }
+    streams
+}
+
+/// How much some counters grow together, step by step.
+struct Steps {
+    seconds: f64,
+    grown: Vec<f64>,
+    /// When they were read, s after the window's start.
+    readings: Vec<f64>,
+}
+
+/// When they grow far more than usual, s after the window's start, and how exactly that is known, s.
+struct Bursts {
+    times: Vec<f64>,
+    resolution: f64,
+}
+
+impl Bursts {
+    fn stream(self, kind: TriggerKind, name: String, entity: Option<EntityId>) -> Stream {
+        Stream {
+            kind,
+            name,
+            parent: None,
+            entity,
+            times: self.times,
+            resolution: self.resolution,
+        }
+    }
+}
+
+impl Steps {
+    /// `None` where they do not grow.
+    fn of(all: Vec<Series<'_>>, window: Window) -> Option<Self> {
+        let grows = |it: &Series<'_>| it.growth(window).is_some_and(|grown| grown > 0.0);
+        let all: Vec<Series<'_>> = all.into_iter().filter(grows).collect();
+        let longest = all.iter().max_by_key(|it| it.values_in(window).count())?;
+        let rows: Vec<_> = longest.values_in(window).map(|(at, _)| at).collect();
+        let gaps: Vec<f64> = rows
+            .windows(2)
+            .map(|it| it[1].ns_since(it[0]) as f64)
+            .collect();
+        // Rows are left out while nothing changes: the shorter gaps are the readings.
+        let mut sorted = gaps;
+        sorted.sort_by(f64::total_cmp);
+        let usual = sorted.get(sorted.len() / 4).copied().unwrap_or(0.0) as i64;
+        let length = usual.max(STEP_NS).max(window.len_ns() / MOST_STEPS);
+        let count = usize::try_from(window.len_ns() / length).ok()?;
+        let mut grown = vec![0.0; count];
+        for series in all {
+            let mut cursor = series.cursor();
+            for (at, sum) in grown.iter_mut().enumerate() {
+                let start = window.start + at as i64 * length;
+                let own = cursor.growth(Window::new(start, start + length));
+                *sum += own.unwrap_or(0.0);
+            }
+        }
+        Some(Self {
+            seconds: length as f64 / 1e9,
+            grown,
+            readings: rows
+                .iter()
+                .map(|it| it.ns_since(window.start) as f64 / 1e9)
+                .collect(),
+        })
+    }
+
+    /// Bursts of `least` or more in a step; `None` where they are no exception.
+    fn bursts(&self, least: f64) -> Option<Bursts> {
+        let usual = median(&self.grown)?;
+        let off: Vec<f64> = self.grown.iter().map(|it| (it - usual).abs()).collect();
+        let noise = DEVIATIONS * median(&off)?;
+        let is_burst = |it: &f64| *it >= least && *it > (BURST * usual).max(usual + noise);
+        let steps = self.grown.iter().enumerate();
+        let bursting: Vec<f64> = steps
+            .filter(|(_, grown)| is_burst(grown))
+            .map(|(at, _)| (at as f64 + 0.5) * self.seconds)
+            .collect();
+        if bursting.len() as f64 > MOST_BURSTING * self.grown.len() as f64 {
+            return None;
+        }
+        let times = firsts(bursting);
+        let gaps: Vec<f64> = times.iter().map(|it| self.gap_around(*it)).collect();
+        Some(Bursts {
+            resolution: median(&gaps)?.max(self.seconds),
+            times,
+        })
+    }
+
+    /// The time between the readings around a moment: a counter may have grown at any time between them.
+    fn gap_around(&self, time: f64) -> f64 {
+        let next = self.readings.partition_point(|it| *it < time);
+        let before = next.checked_sub(1).and_then(|it| self.readings.get(it));
+        let after = self.readings.get(next);
+        before
+            .zip(after)
+            .map_or(self.seconds, |(from, to)| to - from)
+    }
+}

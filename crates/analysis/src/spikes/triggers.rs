@@ -1,0 +1,290 @@
+//! Which events come before spikes, and whether that is more than chance.
+//!
+//! Events that come with the spikes' own period always precede them by some time: what tells the cause from a stranger
+//! with the same period is how short that time is, and whether both vary together. So three things are looked at. How
+//! near the events come before the onsets, against the same events shifted in a circle. Whether the deviations of both
+//! from their periods go together. Whether cycles in which the event is missing have no spike.
+
+use model::{Confidence, Trigger};
+
+use super::events::Stream;
+use super::trains::Found;
+use crate::stats::Xorshift;
+use crate::stats::median;
+
+/// An event is looked for this long before an onset, s, at most, and for this part of the median gap between spikes.
+const MOST_BEFORE: f64 = 5.0;
+const BEFORE: f64 = 0.5;
+/// Circular shifts, and permutations of cycles.
+const SHIFTS: usize = 500;
+/// What is said of a stream needs this recall.
+const LEAST_RECALL: f64 = 0.5;
+/// The false discovery rate that is accepted (Benjamini, Hochberg, Journal of the Royal Statistical Society B 57(1),
+/// 1995), and the level of each further witness.
+const FALSE_DISCOVERIES: f64 = 0.05;
+const LEVEL: f64 = 0.05;
+/// Fewer spikes than this tell nothing of what comes before them.
+const LEAST_SPIKES: usize = 3;
+/// Triggers that are reported.
+const MOST: usize = 10;
+/// Links of one chain: as good as the best to within this much, and no looser than so many times its spread.
+const AS_GOOD: f64 = 0.1;
+const AS_TIGHT: f64 = 3.0;
+
+/// The triggers among some streams, the likeliest first, and how many were compared. Times are seconds; `interval` is
+/// that of the onsets.
+pub(super) fn of(
+    streams: &[Stream],
+    onsets: &[f64],
+    trains: &[Found],
+    span: f64,
+    interval: f64,
+) -> (Vec<Trigger>, u64) {
+    if onsets.len() < LEAST_SPIKES {
+        return (Vec::new(), 0);
+    }
+    let before = reach(onsets);
+    let scored = streams.iter().map(|stream| {
+        let late = interval + stream.resolution;
+        let reach = Reach { before, late };
+        Scored {
+            trigger: score(stream, onsets, trains, span, reach),
+            resolution: stream.resolution,
+        }
+    });
+    let mut found: Vec<Scored> = scored
+        .filter(|it| it.trigger.recall >= LEAST_RECALL)
+        .collect();
+    let p_values: Vec<f64> = found.iter().map(|it| it.trigger.p_value).collect();
+    let bar = discoveries(&p_values);
+    found.retain(|it| it.trigger.p_value <= bar);
+    rank(&mut found);
+    let found = found.into_iter().map(|it| it.trigger).take(MOST);
+    (found.collect(), streams.len() as u64)
+}
+
+/// A stream beside the spikes, and how exactly its events are known, s.
+struct Scored {
+    trigger: Trigger,
+    resolution: f64,
+}
+
+impl Scored {
+    /// How well events and spikes come together: the harmonic mean of recall and precision.
+    fn fit(&self) -> f64 {
+        let Trigger {
+            recall, precision, ..
+        } = self.trigger;
+        2.0 * recall * precision / (recall + precision).max(1e-9)
+    }
+
+    fn spread(&self) -> f64 {
+        (self.trigger.lag_spread_ns / 1e9).max(self.resolution)
+    }
+
+    /// How long before the onsets they surely are, s.
+    fn surely_before(&self) -> f64 {
+        self.trigger.lag_ns / 1e9 - self.resolution / 2.0
+    }
+}
+
+/// How far before and after an onset an event may be.
+#[derive(Clone, Copy)]
+struct Reach {
+    before: f64,
+    late: f64,
+}
+
+fn reach(onsets: &[f64]) -> f64 {
+    let gaps: Vec<f64> = onsets.windows(2).map(|it| it[1] - it[0]).collect();
+    median(&gaps).map_or(MOST_BEFORE, |gap| (BEFORE * gap).min(MOST_BEFORE))
+}
+
+/// The time from the last event before an onset to it, for each onset that has one.
+fn lags(times: &[f64], onsets: &[f64], reach: Reach) -> Vec<Option<f64>> {
+    let lag = |onset: &f64| {
+        let after = times.partition_point(|it| *it <= onset + reach.late);
+        let time = times[..after].last()?;
+        // Of several the first that is near enough may have begun it, but the last is what chance is compared with.
+        (onset - time <= reach.before).then_some(onset - time)
+    };
+    onsets.iter().map(lag).collect()
+}
+
+/// Onsets that an event precedes, each weighing the more the nearer it is.
+fn nearness(times: &[f64], onsets: &[f64], reach: Reach) -> f64 {
+    let lags = lags(times, onsets, reach).into_iter().flatten();
+    let near = lags.map(|lag| 1.0 - lag.max(0.0) / (reach.before + reach.late));
+    near.sum::<f64>() / onsets.len() as f64
+}
+
+fn score(stream: &Stream, onsets: &[f64], trains: &[Found], span: f64, reach: Reach) -> Trigger {
+    let times = &stream.times;
+    let each = lags(times, onsets, reach);
+    let known: Vec<f64> = each.iter().copied().flatten().collect();
+    let lag = median(&known).unwrap_or(0.0);
+    let off: Vec<f64> = known.iter().map(|it| (it - lag).abs()).collect();
+    let spread = median(&off).unwrap_or(0.0);
+    let followed = times.iter().filter(|time| {
+        let next = onsets.partition_point(|it| *it < **time - reach.late);
+        onsets
+            .get(next)
+            .is_some_and(|it| it - **time <= reach.before)
+    });
+    let followed = followed.count();
+    let recall = known.len() as f64 / onsets.len() as f64;
+    let by_chance = covered(times, span, reach);
+    let p_value = shifted(times, onsets, span, reach);
+    let varies = varies_alike(times, &each, onsets, trains) || misses_alike(times, trains, reach);
+    let is_irregular = trains.is_empty() && onsets.len() >= 5;
+    Trigger {
+        kind: stream.kind,
+        name: stream.name.clone(),
+        parent: stream.parent.clone(),
+        entity: stream.entity,
+        events: times.len() as u64,
+        followed: followed as u64,
+        recall,
+        precision: followed as f64 / times.len() as f64,
+        lift: recall / by_chance.max(1e-3),
+        lag_ns: lag * 1e9,
+        lag_spread_ns: spread * 1e9,
+        p_value,
+        confidence: match varies || is_irregular && p_value <= LEVEL / 5.0 {
+            true => Confidence::Consistent,
+            false => Confidence::Suspected,
+        },
+    }
+}
+
+/// Part of the time that lies within reach after an event.
+fn covered(times: &[f64], span: f64, reach: Reach) -> f64 {
+    let mut until = 0.0_f64;
+    let mut sum = 0.0;
+    for time in times {
+        let (from, to) = (time - reach.late, (time + reach.before).min(span));
+        sum += (to - from.max(until)).max(0.0);
+        until = until.max(to);
+    }
+    (sum / span).min(1.0)
+}
+
+/// How often the same events, shifted in a circle, come as near.
+fn shifted(times: &[f64], onsets: &[f64], span: f64, reach: Reach) -> f64 {
+    let own = nearness(times, onsets, reach);
+    let mut random = Xorshift::new(times.len() as u64 ^ onsets.len() as u64 ^ span.to_bits());
+    let mut as_near = 0;
+    for _ in 0..SHIFTS {
+        let by = random.below(1 << 30) as f64 / f64::from(1 << 30) * span;
+        let split = times.partition_point(|it| it + by < span);
+        let wrapped = times[split..].iter().map(|it| it + by - span);
+        let moved: Vec<f64> = wrapped
+            .chain(times[..split].iter().map(|it| it + by))
+            .collect();
+        as_near += usize::from(nearness(&moved, onsets, reach) >= own);
+    }
+    (as_near + 1) as f64 / (SHIFTS + 1) as f64
+}
+
+/// Whether the onsets are late where the events are, by permutations of the cycles.
+fn varies_alike(times: &[f64], lags: &[Option<f64>], onsets: &[f64], trains: &[Found]) -> bool {
+    let Some(train) = trains.first().filter(|_| !times.is_empty()) else {
+        return false;
+    };
+    let both = train.members.iter().filter_map(|(number, cycle)| {
+        let off = onsets[*number] - train.at(*cycle);
+        Some((off, off - lags[*number]?))
+    });
+    let both: Vec<(f64, f64)> = both.collect();
+    if both.len() < 6 {
+        return false;
+    }
+    let centre = |of: fn(&(f64, f64)) -> f64| both.iter().map(of).sum::<f64>() / both.len() as f64;
+    let (mean_onset, mean_event) = (centre(|it| it.0), centre(|it| it.1));
+    let onsets: Vec<f64> = both.iter().map(|it| it.0 - mean_onset).collect();
+    let mut events: Vec<f64> = both.iter().map(|it| it.1 - mean_event).collect();
+    let product = |events: &[f64]| onsets.iter().zip(events).map(|(a, b)| a * b).sum::<f64>();
+    let own = product(&events);
+    if own <= 0.0 {
+        return false;
+    }
+    let mut random = Xorshift::new(both.len() as u64);
+    let mut as_high = 0;
+    for _ in 0..SHIFTS {
+        for at in (1..events.len()).rev() {
+            events.swap(at, random.below(at + 1));
+        }
+        as_high += usize::from(product(&events) >= own * (1.0 - 1e-9));
+    }
+    (as_high + 1) as f64 / (SHIFTS + 1) as f64 <= LEVEL
+}
+
+/// Whether cycles without the event have no spike, more often than chance gives (the hypergeometric distribution).
+fn misses_alike(times: &[f64], trains: &[Found], reach: Reach) -> bool {
+    let Some(train) = trains.first() else {
+        return false;
+    };
+    let Some((first, last)) = train.members.first().zip(train.members.last()) else {
+        return false;
+    };
+    let has_spike = |cycle: i64| train.members.iter().any(|it| it.1 == cycle);
+    let has_event = |cycle: i64| {
+        let at = train.at(cycle);
+        let after = times.partition_point(|it| *it <= at + reach.late + 2.0 * train.jitter);
+        let last = times[..after].last();
+        last.is_some_and(|it| at - it <= reach.before)
+    };
+    let cycles: Vec<(bool, bool)> = (first.1..=last.1)
+        .map(|it| (has_spike(it), has_event(it)))
+        .collect();
+    let count = |of: fn(&&(bool, bool)) -> bool| cycles.iter().filter(of).count() as u64;
+    let (spikes, events, both) = (count(|it| it.0), count(|it| it.1), count(|it| it.0 && it.1));
+    at_least_together(cycles.len() as u64, spikes, events, both) <= LEVEL
+}
+
+/// The probability that of `all` cycles at least `both` have each of two things, of which `first` and `second` have one.
+fn at_least_together(all: u64, first: u64, second: u64, both: u64) -> f64 {
+    let ln_choose = |n: u64, k: u64| -> f64 {
+        (0..k)
+            .map(|it| ((n - it) as f64 / (it + 1) as f64).ln())
+            .sum()
+    };
+    let least = (first + second).saturating_sub(all).max(both);
+    let whole = ln_choose(all, second);
+    (least..=first.min(second))
+        .map(|it| (ln_choose(first, it) + ln_choose(all - first, second - it) - whole).exp())
+        .sum()
+}
+
+/// The highest p value that is still a discovery.
+fn discoveries(p_values: &[f64]) -> f64 {
+    let mut sorted = p_values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let ranked = sorted.iter().enumerate().rev();
+    let mut passing =
+        ranked.filter(|(at, p)| **p <= FALSE_DISCOVERIES * (at + 1) as f64 / p_values.len() as f64);
+    passing.next().map_or(-1.0, |(_, p)| *p)
+}
+
+/// The likeliest first. Of a chain, whose links fit about as well and as tightly, the first link begins it.
+fn rank(found: &mut [Scored]) {
+    let sure = |it: &Scored| it.trigger.confidence;
+    found.sort_by(|a, b| {
+        let fit = b.fit().total_cmp(&a.fit());
+        let tight = a.spread().total_cmp(&b.spread());
+        sure(b).cmp(&sure(a)).then(fit).then(tight)
+    });
+    let Some(best) = found.first() else {
+        return;
+    };
+    let (confidence, fit, spread) = (sure(best), best.fit(), best.spread());
+    let is_link = |it: &&Scored| {
+        let is_tight = it.spread() <= (AS_TIGHT * spread).max(0.1);
+        sure(it) == confidence && it.fit() >= fit - AS_GOOD && is_tight
+    };
+    let links = found.iter().take_while(is_link).count();
+    found[..links].sort_by(|a, b| b.surely_before().total_cmp(&a.surely_before()));
+}
+
+#[cfg(test)]
+mod tests;

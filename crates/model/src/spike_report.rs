@@ -1,0 +1,146 @@
+//! Spikes of latency and dips of throughput: how often they come, and what comes before them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Confidence, EntityId, Provenance, Window};
+
+/// The spikes of a run, or of the window that was asked for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SpikeReport {
+    /// Where they were looked for: the whole load, since a period takes many cycles, or what was asked for.
+    pub window: Window,
+    /// Where throughput and latency come from: `kernel` for requests at sockets.
+    pub provenance: Provenance,
+    /// Length of the intervals that were compared, ns: no onset is known better.
+    pub interval_ns: i64,
+    /// Median over the intervals of the mean latency in each, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_latency_ns: Option<f64>,
+    /// Median over the intervals of the throughput, per second.
+    pub usual_throughput: f64,
+    /// Each spike, in the order of time.
+    pub spikes: Vec<Spike>,
+    /// Time of the window that lies in spikes, ns.
+    pub spiking_ns: i64,
+    /// p99 of the requests that ended in spikes, ns; `None` where too few were timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_inside_ns: Option<f64>,
+    /// p99 of all others, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_outside_ns: Option<f64>,
+    /// Requests that were not served because of the spikes, at the usual throughput.
+    pub lost: f64,
+    /// Periodic trains among them, the one with most spikes first.
+    pub trains: Vec<Train>,
+    /// What comes before the spikes, the likeliest to start them first.
+    pub triggers: Vec<Trigger>,
+    /// Streams of events that were compared with the spikes.
+    pub compared: u64,
+}
+
+/// One spike.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Spike {
+    /// From its onset to where latency and throughput are back.
+    pub window: Window,
+    /// The highest mean latency of an interval, ns; `None` where nothing was completed in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_latency_ns: Option<f64>,
+    /// The lowest throughput of an interval, per second.
+    pub lowest_throughput: f64,
+    /// Requests that were not served, at the usual throughput.
+    pub lost: f64,
+}
+
+/// Spikes that come with a period.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Train {
+    /// The period, ns, by least squares over the onsets.
+    pub period_ns: f64,
+    /// Its 95 % confidence interval, ns.
+    pub period_low_ns: f64,
+    /// See `period_low_ns`.
+    pub period_high_ns: f64,
+    /// Standard deviation of the onsets around the period's own times, ns.
+    pub jitter_ns: f64,
+    /// Part of the cycles that have a spike, 0 to 1.
+    pub coverage: f64,
+    /// Part of all spikes that belong to it, 0 to 1.
+    pub purity: f64,
+    /// Cycles from its first spike to its last.
+    pub cycles: u64,
+    /// Its spikes, by their numbers in the report.
+    pub spikes: Vec<u64>,
+    /// What keeps the period.
+    pub schedule: Schedule,
+}
+
+/// What keeps a period.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Schedule {
+    /// The clock: onsets come at the same time within each minute or hour.
+    Clock {
+        /// The period that divides the minute or the hour, ns.
+        every_ns: f64,
+        /// Its first onset within each minute, of periods of a minute and more within each hour, ns, in UTC.
+        phase_ns: f64,
+    },
+    /// A pause between two runs: deviations of the onsets add up.
+    Loop,
+    /// Neither is clear.
+    Unknown,
+}
+
+/// What kind of event comes before spikes.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TriggerKind {
+    /// A program was started.
+    Program,
+    /// Many connections were opened at a time.
+    Connections,
+    /// Much was sent at a time, on connections that may have been open before.
+    Sends,
+    /// A process began to use a CPU.
+    CpuBurst,
+    /// A counter of an application grew, which it rarely does.
+    Counter,
+}
+
+/// Events that come before spikes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Trigger {
+    /// What kind of event it is.
+    pub kind: TriggerKind,
+    /// The event: a command by its template, a process, a service's port, a counter.
+    pub name: String,
+    /// What started it: the parent's command, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Whom it is about, where that is an entity of the recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<EntityId>,
+    /// How many there were in the window; those close together are one.
+    pub events: u64,
+    /// How many of them a spike followed.
+    pub followed: u64,
+    /// Part of the spikes that such an event preceded, 0 to 1.
+    pub recall: f64,
+    /// Part of the events that a spike followed, 0 to 1.
+    pub precision: f64,
+    /// How many times as often it preceded a spike as it would at random times.
+    pub lift: f64,
+    /// Median time from the event to the onset of the spike, ns; below 0 within one interval where the onset was seen
+    /// first.
+    pub lag_ns: f64,
+    /// Median absolute deviation of that, ns.
+    pub lag_spread_ns: f64,
+    /// How often events at other times, shifted in a circle, come as close before the spikes: 0 to 1.
+    pub p_value: f64,
+    /// How sure that is: `suspected` where it only comes in time, `consistent` where it also varies as the spikes do.
+    pub confidence: Confidence,
+}

@@ -1,0 +1,159 @@
+//! Spikes in words: how many, how often, and what comes before them.
+
+use analysis::{duration, integer, percent};
+use model::{Report, Schedule, Spike, SpikeReport, Train, Trigger, TriggerKind};
+
+use super::layout::labelled;
+use super::on_one_line;
+use super::programs::short;
+
+/// Triggers that are named; the JSON has more.
+const MOST: usize = 3;
+/// Fewer lost requests are not worth a word.
+const LEAST_LOST: f64 = 1.0;
+/// Fewer spikes than this have no period, and nothing is expected to come before them.
+const LEAST_COMPARED: usize = 6;
+
+/// Nothing where nothing stands out.
+pub(super) fn lines(report: &Report, width: usize) -> String {
+    let Some(spikes) = &report.spikes else {
+        return String::new();
+    };
+    labelled("Spikes", &in_short(report, spikes), width)
+        + &labelled("Period", &periods(spikes), width)
+        + &labelled("Before them", &triggers(spikes), width)
+}
+
+/// `11 spikes of 1.9 s, 6 % of the time; p99 3.1 s in them, 4 ms otherwise; about 12,000 requests lost`
+fn in_short(report: &Report, spikes: &SpikeReport) -> String {
+    let mut widths: Vec<i64> = spikes.spikes.iter().map(|it| it.window.len_ns()).collect();
+    widths.sort_unstable();
+    let middle = duration(widths[widths.len() / 2] as f64);
+    let many = match spikes.spikes.len() {
+        1 => format!("1 of {middle} at {}", onset(report, &spikes.spikes[0])),
+        many => format!("{many} of {middle}"),
+    };
+    let share = spikes.spiking_ns as f64 / spikes.window.len_ns().max(1) as f64;
+    let mut words = vec![format!("{many}, {} of the time", percent(share))];
+    if let (Some(inside), Some(outside)) = (spikes.p99_inside_ns, spikes.p99_outside_ns) {
+        words.push(format!(
+            "p99 {} in them, {} otherwise",
+            duration(inside),
+            duration(outside)
+        ));
+    } else if let Some(peak) = highest(spikes) {
+        words.push(peak);
+    }
+    if spikes.lost >= LEAST_LOST {
+        words.push(format!("about {} requests lost", rounded(spikes.lost)));
+    }
+    words.join("; ")
+}
+
+/// The highest latency of an interval against the usual one.
+fn highest(spikes: &SpikeReport) -> Option<String> {
+    let peaks = spikes.spikes.iter().filter_map(|it| it.peak_latency_ns);
+    let peak = duration(peaks.reduce(f64::max)?);
+    let usual = spikes.usual_latency_ns.map(duration)?;
+    Some(format!("latency up to {peak}, usually {usual}"))
+}
+
+fn onset(report: &Report, spike: &Spike) -> String {
+    let after_ns = spike.window.start.ns_since(report.origin);
+    super::layout::seconds(after_ns as f64 / 1e9)
+}
+
+/// Of an estimate two digits are enough.
+fn rounded(value: f64) -> String {
+    let unit = 10f64.powf((value.log10().floor() - 1.0).max(0.0));
+    integer((value / unit).round() * unit)
+}
+
+fn periods(spikes: &SpikeReport) -> String {
+    let trains = spikes.trains.iter().map(|it| period(it, spikes));
+    let found: Vec<String> = trains.collect();
+    if !found.is_empty() || spikes.spikes.len() < LEAST_COMPARED {
+        return found.join("; ");
+    }
+    "none".to_owned()
+}
+
+/// `15.00 s (14.98 to 15.02 s), in 11 of 12 cycles, jitter 20 ms: by the clock, 7.3 s after the full minute`
+fn period(train: &Train, spikes: &SpikeReport) -> String {
+    let exact = |ns: f64| format!("{:.2}", ns / 1e9);
+    let kept = match train.schedule {
+        Schedule::Clock { every_ns, phase_ns } => format!(
+            ": kept by the clock, each {} s, first {} past the full {}",
+            every_ns / 1e9,
+            duration(phase_ns),
+            if every_ns < 60e9 { "minute" } else { "hour" }
+        ),
+        Schedule::Loop => ": kept by a pause between runs, not by the clock".to_owned(),
+        Schedule::Unknown => String::new(),
+    };
+    let others = spikes.spikes.len() - train.spikes.len();
+    let others = match others {
+        0 => String::new(),
+        1 => "; 1 other spike".to_owned(),
+        many => format!("; {many} other spikes"),
+    };
+    format!(
+        "{} s (95 % CI {} to {} s), in {} of {} cycles, jitter {}{kept}{others}",
+        exact(train.period_ns),
+        exact(train.period_low_ns),
+        exact(train.period_high_ns),
+        train.spikes.len(),
+        train.cycles,
+        duration(train.jitter_ns),
+    )
+}
+
+fn triggers(spikes: &SpikeReport) -> String {
+    let named = spikes.triggers.iter().take(MOST);
+    let mut words: Vec<String> = named.map(|it| trigger(it, spikes)).collect();
+    let is_compared = spikes.compared > 0 && spikes.spikes.len() >= LEAST_COMPARED;
+    if words.is_empty() && is_compared {
+        return format!(
+            "nothing of {} kinds of events comes with them",
+            integer(spikes.compared as f64)
+        );
+    }
+    let more = spikes.triggers.len().saturating_sub(MOST);
+    if more > 0 {
+        words.push(format!("{more} more (--json)"));
+    }
+    words.join(". Then ")
+}
+
+/// `sh sync-permissions (by cron) starts less than 100 ms before 11 of 11 spikes; of its 12 times 11 have one
+/// (consistent)`
+fn trigger(trigger: &Trigger, spikes: &SpikeReport) -> String {
+    let name = match trigger.kind {
+        TriggerKind::Program => short(&trigger.name),
+        _ => trigger.name.clone(),
+    };
+    let name = on_one_line(&name);
+    let parent = trigger.parent.as_ref();
+    let parent = parent.map_or(String::new(), |it| {
+        format!(" (by `{}`)", on_one_line(&short(it)))
+    });
+    let does = match trigger.kind {
+        TriggerKind::Program => format!("`{name}`{parent} starts"),
+        TriggerKind::Connections => format!("{name} opens connections"),
+        TriggerKind::Sends => format!("{name} sends far more"),
+        TriggerKind::CpuBurst => format!("{name} takes a CPU"),
+        TriggerKind::Counter => format!("{name} grows"),
+    };
+    let preceded = (trigger.recall * spikes.spikes.len() as f64).round();
+    let lag = match trigger.lag_ns {
+        lag if lag > spikes.interval_ns as f64 => duration(lag),
+        _ => format!("less than {}", duration(spikes.interval_ns as f64)),
+    };
+    format!(
+        "{does} {lag} before {preceded} of {} spikes; of its {} times {} have one ({})",
+        spikes.spikes.len(),
+        trigger.events,
+        trigger.followed,
+        trigger.confidence.word(),
+    )
+}

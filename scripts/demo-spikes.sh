@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# A database that stands still every 15 s, and nobody knows why: PostgreSQL whose backends fetch the catalogue from one
+# server, and a timer whose script grants rights that everybody has.
+#
+# demo-spikes.sh [SECONDS]   how long it is recorded (150)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+seconds=${1:-150}
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "The demo runs a PostgreSQL of its own as another user: sudo make demo-spikes" >&2
+    exit 1
+fi
+scripts/need.sh "the demo" compilers postgresql postgresql-server-dev-all
+scripts/rust.sh
+cargo build --profile demo -p stallscope --bins
+stallscope=$PWD/${CARGO_TARGET_DIR:-target}/demo/stallscope
+source=$PWD/lab/demo-spikes
+
+bin=$(for it in /usr/lib/postgresql/*/bin; do echo "$it"; done | sort -V | tail -1)
+place=$(mktemp -d /var/tmp/demo-spikes.XXXXXX)
+owner=$(id -u nobody)
+pids=()
+stop() {
+    for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+    as_owner "$bin/pg_ctl" -D "$place/data" -m immediate stop >/dev/null 2>&1 || true
+    rm -rf "$place"
+}
+as_owner() { setpriv --reuid="$owner" --regid="$owner" --clear-groups "$@"; }
+trap stop EXIT
+
+echo "Building the extension and its server" >&2
+"$bin/pg_config" --includedir-server >"$place/include"
+cc -O2 -shared -fPIC -I"$(cat "$place/include")" -o "$place/metadata.so" "$source/metadata.c"
+cc -O2 -o "$place/master" "$source/master.c"
+cp "$source/sync-permissions" "$source/every" "$place"
+chown -R "$owner:$owner" "$place"
+chmod 755 "$place"
+
+echo "Starting PostgreSQL with 214 tables and 24 clients" >&2
+export PGHOST=127.0.0.1 PGPORT=5655 PGUSER=postgres PGDATABASE=postgres
+as_owner "$bin/initdb" -D "$place/data" -U postgres -A trust >/dev/null
+cat >>"$place/data/postgresql.conf" <<CONF
+listen_addresses = '127.0.0.1'
+port = $PGPORT
+unix_socket_directories = ''
+shared_preload_libraries = '$place/metadata.so'
+metadata.port = 7155
+fsync = off
+CONF
+as_owner "$place/master" 7155 "$place/calls.log" &
+pids+=($!)
+as_owner "$bin/pg_ctl" -D "$place/data" -w -l "$place/log" start >/dev/null
+seq 1 214 | sed 's/.*/CREATE TABLE orders_& (id int);/' | "$bin/psql" --quiet
+"$bin/psql" --quiet -c 'CREATE ROLE reader'
+"$bin/pgbench" -i -q -s 5 >/dev/null 2>&1
+cd "$place"
+PATH="$place:$bin:$PATH" as_owner "$place/every" 15 sync-permissions &
+pids+=($!)
+
+echo "Recording for $seconds s" >&2
+cd "$OLDPWD"
+"$stallscope" run --target "port:$PGPORT" -o "${DEMO_OUT:-demo-spikes.stall}" -- \
+    "$bin/pgbench" -n -S -c 24 -j 2 -R 1000 -T "$seconds"
