@@ -10,7 +10,7 @@ help: ## list these targets
 demo: ## build what it runs, then watch a PostgreSQL run being diagnosed (5 minutes)
 	@scripts/demo.sh
 
-demo-spikes: ## what starts the stall that comes every 15 s: a database whose backends forget its catalogue (4 minutes; root)
+demo-spikes: ## what starts the stall that comes every 15 s: a database whose backends forget its catalogue (6 minutes; root)
 	@scripts/demo-spikes.sh
 
 demo-storage: ## is it the CPU or the disk: a blog under JMeter on storage that gets slower (8 minutes; root)

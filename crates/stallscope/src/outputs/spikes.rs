@@ -21,7 +21,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     };
     labelled("Spikes", &in_short(report, spikes), width)
         + &labelled("Period", &periods(spikes), width)
-        + &labelled("Before them", &triggers(spikes), width)
+        + &labelled("Trigger", &triggers(spikes), width)
 }
 
 /// `11 spikes of 1.9 s, 6 % of the time; p99 3.1 s in them, 4 ms otherwise; about 12,000 requests lost`
@@ -109,8 +109,13 @@ fn period(train: &Train, spikes: &SpikeReport) -> String {
 }
 
 fn triggers(spikes: &SpikeReport) -> String {
-    let named = spikes.triggers.iter().take(MOST);
-    let mut words: Vec<String> = named.map(|it| trigger(it, spikes)).collect();
+    let mut named: Vec<&Trigger> = Vec::new();
+    for trigger in &spikes.triggers {
+        if named.len() < MOST && !named.iter().any(|it| is_of(trigger, it)) {
+            named.push(trigger);
+        }
+    }
+    let mut words: Vec<String> = named.iter().map(|it| trigger(it, spikes)).collect();
     let is_compared = spikes.compared > 0 && spikes.spikes.len() >= LEAST_COMPARED;
     if words.is_empty() && is_compared {
         return format!(
@@ -118,11 +123,18 @@ fn triggers(spikes: &SpikeReport) -> String {
             integer(spikes.compared as f64)
         );
     }
-    let more = spikes.triggers.len().saturating_sub(MOST);
+    let more = spikes.triggers.len() - named.len();
     if more > 0 {
         words.push(format!("{more} more (--json)"));
     }
     words.join(". Then ")
+}
+
+/// Whether a program is started by one that is named already, or beside it: then it says nothing new.
+fn is_of(program: &Trigger, named: &Trigger) -> bool {
+    let starts = named.kind == TriggerKind::Program && program.kind == TriggerKind::Program;
+    let parent = program.parent.as_ref();
+    starts && parent.is_some_and(|it| *it == named.name || Some(it) == named.parent.as_ref())
 }
 
 /// `sh sync-permissions (by cron) starts less than 100 ms before 11 of 11 spikes; of its 12 times 11 have one
