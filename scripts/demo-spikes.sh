@@ -26,7 +26,8 @@ stop() {
     as_owner "$bin/pg_ctl" -D "$place/data" -m immediate stop >/dev/null 2>&1 || true
     rm -rf "$place"
 }
-as_owner() { setpriv --reuid="$owner" --regid="$owner" --clear-groups "$@"; }
+other=(setpriv "--reuid=$owner" "--regid=$owner" --clear-groups)
+as_owner() { "${other[@]}" "$@"; }
 trap stop EXIT
 
 echo "Building the extension and its server" >&2
@@ -48,17 +49,16 @@ shared_preload_libraries = '$place/metadata.so'
 metadata.port = 7155
 fsync = off
 CONF
-as_owner "$place/master" 7155 "$place/calls.log" &
+# In place of a function, whose shell would be what is stopped.
+"${other[@]}" "$place/master" 7155 "$place/calls.log" &
 pids+=($!)
 as_owner "$bin/pg_ctl" -D "$place/data" -w -l "$place/log" start >/dev/null
 seq 1 214 | sed 's/.*/CREATE TABLE orders_& (id int);/' | "$bin/psql" --quiet
 "$bin/psql" --quiet -c 'CREATE ROLE reader'
 "$bin/pgbench" -i -q -s 5 >/dev/null 2>&1
-cd "$place"
-PATH="$place:$bin:$PATH" as_owner "$place/every" 15 sync-permissions &
+PATH="$place:$bin:$PATH" "${other[@]}" "$place/every" 15 sync-permissions &
 pids+=($!)
 
 echo "Recording for $seconds s" >&2
-cd "$OLDPWD"
 "$stallscope" run --target "port:$PGPORT" -o "${DEMO_OUT:-demo-spikes.stall}" -- \
     "$bin/pgbench" -n -S -c 24 -j 2 -R 1000 -T "$seconds"

@@ -335,6 +335,31 @@ export type Answer = "present" | "absent" | "cannot_tell";
  */
 export type PhaseKind = "warm_up" | "steady" | "ramp" | "congested" | "end";
 /**
+ * What keeps a period.
+ */
+export type Schedule =
+  | {
+      /**
+       * The period that divides the minute or the hour, ns.
+       */
+      every_ns: number;
+      kind: "clock";
+      /**
+       * Its first onset within each minute, of periods of a minute and more within each hour, ns, in UTC.
+       */
+      phase_ns: number;
+    }
+  | {
+      kind: "loop";
+    }
+  | {
+      kind: "unknown";
+    };
+/**
+ * What kind of event comes before spikes.
+ */
+export type TriggerKind = "program" | "connections" | "sends" | "cpu_burst" | "counter";
+/**
  * The kinds of errors, recognised by common messages of databases and the C library.
  */
 export type ComplaintKind =
@@ -556,6 +581,11 @@ export interface Report {
    * The workload's own view.
    */
   signals: Signal[];
+  /**
+   * Spikes of latency and dips of throughput of the whole run, their periods, and what comes before them; `None` where
+   * nothing stands out.
+   */
+  spikes?: SpikeReport | null;
   /**
    * What ran on the CPUs, in which functions; `None` where it was not asked for, or not recorded.
    */
@@ -1736,6 +1766,165 @@ export interface StartedProgram {
    * How many began in the window.
    */
   starts: number;
+}
+/**
+ * The spikes of a run, or of the window that was asked for.
+ */
+export interface SpikeReport {
+  /**
+   * Streams of events that were compared with the spikes.
+   */
+  compared: number;
+  /**
+   * Length of the intervals that were compared, ns: no onset is known better.
+   */
+  interval_ns: number;
+  /**
+   * Requests that were not served because of the spikes, at the usual throughput.
+   */
+  lost: number;
+  /**
+   * p99 of the requests that ended in spikes, ns; `None` where too few were timed.
+   */
+  p99_inside_ns?: number | null;
+  /**
+   * p99 of all others, ns.
+   */
+  p99_outside_ns?: number | null;
+  provenance: Provenance;
+  /**
+   * Each spike, in the order of time.
+   */
+  spikes: Spike[];
+  /**
+   * Time of the window that lies in spikes, ns.
+   */
+  spiking_ns: number;
+  /**
+   * Periodic trains among them, the one with most spikes first.
+   */
+  trains: Train[];
+  /**
+   * What comes before the spikes, the likeliest to start them first.
+   */
+  triggers: Trigger[];
+  /**
+   * Median over the intervals of the mean latency in each, ns.
+   */
+  usual_latency_ns?: number | null;
+  /**
+   * Median over the intervals of the throughput, per second.
+   */
+  usual_throughput: number;
+  window: Window;
+}
+/**
+ * One spike.
+ */
+export interface Spike {
+  /**
+   * Requests that were not served, at the usual throughput.
+   */
+  lost: number;
+  /**
+   * The lowest throughput of an interval, per second.
+   */
+  lowest_throughput: number;
+  /**
+   * The highest mean latency of an interval, ns; `None` where nothing was completed in it.
+   */
+  peak_latency_ns?: number | null;
+  window: Window;
+}
+/**
+ * Spikes that come with a period.
+ */
+export interface Train {
+  /**
+   * Part of the cycles that have a spike, 0 to 1.
+   */
+  coverage: number;
+  /**
+   * Cycles from its first spike to its last.
+   */
+  cycles: number;
+  /**
+   * Standard deviation of the onsets around the period's own times, ns.
+   */
+  jitter_ns: number;
+  /**
+   * See `period_low_ns`.
+   */
+  period_high_ns: number;
+  /**
+   * Its 95 % confidence interval, ns.
+   */
+  period_low_ns: number;
+  /**
+   * The period, ns, by least squares over the onsets.
+   */
+  period_ns: number;
+  /**
+   * Part of all spikes that belong to it, 0 to 1.
+   */
+  purity: number;
+  schedule: Schedule;
+  /**
+   * Its spikes, by their numbers in the report.
+   */
+  spikes: number[];
+}
+/**
+ * Events that come before spikes.
+ */
+export interface Trigger {
+  confidence: Confidence;
+  /**
+   * Whom it is about, where that is an entity of the recording.
+   */
+  entity?: EntityId | null;
+  /**
+   * How many there were in the window; those close together are one.
+   */
+  events: number;
+  /**
+   * How many of them a spike followed.
+   */
+  followed: number;
+  kind: TriggerKind;
+  /**
+   * Median time from the event to the onset of the spike, ns; below 0 within one interval where the onset was seen
+   * first.
+   */
+  lag_ns: number;
+  /**
+   * Median absolute deviation of that, ns.
+   */
+  lag_spread_ns: number;
+  /**
+   * How many times as often it preceded a spike as it would at random times.
+   */
+  lift: number;
+  /**
+   * The event: a command by its template, a process, a service's port, a counter.
+   */
+  name: string;
+  /**
+   * How often events at other times, shifted in a circle, come as close before the spikes: 0 to 1.
+   */
+  p_value: number;
+  /**
+   * What started it: the parent's command, where that is known.
+   */
+  parent?: string | null;
+  /**
+   * Part of the events that a spike followed, 0 to 1.
+   */
+  precision: number;
+  /**
+   * Part of the spikes that such an event preceded, 0 to 1.
+   */
+  recall: number;
 }
 /**
  * What ran on the CPUs, in which functions.
