@@ -82,12 +82,16 @@ fn periods(spikes: &SpikeReport) -> String {
 fn period(train: &Train, spikes: &SpikeReport) -> String {
     let exact = |ns: f64| format!("{:.2}", ns / 1e9);
     let kept = match train.schedule {
-        Schedule::Clock { every_ns, phase_ns } => format!(
-            ": kept by the clock, each {} s, first {} past the full {}",
-            every_ns / 1e9,
-            duration(phase_ns),
-            if every_ns < 60e9 { "minute" } else { "hour" }
-        ),
+        Schedule::Clock { every_ns, phase_ns } => {
+            let whole = if every_ns < 60e9 { "minute" } else { "hour" };
+            // Onsets are known to an interval: just before is on it.
+            let off = phase_ns.min(every_ns - phase_ns);
+            let first = match off <= spikes.interval_ns as f64 {
+                true => format!("on the full {whole}"),
+                false => format!("first {} past the full {whole}", duration(phase_ns)),
+            };
+            format!(": kept by the clock, each {} s, {first}", every_ns / 1e9)
+        }
         Schedule::Loop => ": kept by a pause between runs, not by the clock".to_owned(),
         Schedule::Unknown => String::new(),
     };
