@@ -173,3 +173,99 @@ fn trigger(trigger: &Trigger, spikes: &SpikeReport) -> String {
         trigger.confidence.word(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use model::{Confidence, Provenance, Timestamp, Window};
+
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ns(ms * 1_000_000)
+    }
+
+    fn started(name: &str, parent: Option<&str>) -> Trigger {
+        Trigger {
+            kind: TriggerKind::Program,
+            name: name.to_owned(),
+            parent: parent.map(str::to_owned),
+            entity: None,
+            events: 10,
+            followed: 9,
+            recall: 0.9,
+            precision: 0.9,
+            lift: 3.0,
+            lag_ns: 40e6,
+            lag_spread_ns: 1e6,
+            p_value: 0.002,
+            confidence: Confidence::Suspected,
+        }
+    }
+
+    fn report() -> SpikeReport {
+        let spikes = (0..10).map(|cycle| Spike {
+            window: Window::new(at(15_000 * cycle), at(15_000 * cycle + 800)),
+            peak_latency_ns: Some(4e8),
+            lowest_throughput: 0.0,
+            lost: 12.0,
+        });
+        let train = Train {
+            period_ns: 15e9,
+            period_low_ns: 14.99e9,
+            period_high_ns: 15.01e9,
+            jitter_ns: 34e6,
+            coverage: 0.9,
+            purity: 0.9,
+            cycles: 10,
+            spikes: (0..9).collect(),
+            schedule: Schedule::Clock {
+                every_ns: 15e9,
+                phase_ns: 14.98e9,
+            },
+        };
+        let sends = Trigger {
+            kind: TriggerKind::Sends,
+            lag_ns: 300e6,
+            ..started("postgres -> :7100", None)
+        };
+        SpikeReport {
+            window: Window::new(at(0), at(150_000)),
+            provenance: Provenance::Kernel,
+            interval_ns: 100_000_000,
+            usual_latency_ns: Some(2e5),
+            usual_throughput: 1_000.0,
+            spikes: spikes.collect(),
+            spiking_ns: 8_000_000_000,
+            p99_inside_ns: None,
+            p99_outside_ns: None,
+            lost: 120.0,
+            trains: vec![train],
+            triggers: vec![
+                started("/bin/sh /opt/sync", Some("/usr/sbin/cron")),
+                started("psql -f grants", Some("/bin/sh /opt/sync")),
+                sends,
+            ],
+            compared: 40,
+        }
+    }
+
+    #[test]
+    fn a_period_and_what_begins_the_chain_are_read_once() {
+        let report = report();
+        expect!["15.00 s (95 % CI 14.99 to 15.01 s), in 9 of 10 cycles, jitter 34.0 ms: kept by the clock, each 15 s, on the full minute; 1 other spike"]
+            .assert_eq(&periods(&report));
+        expect!["`sh sync` (by `cron`) starts less than 100 ms before 9 of 10 spikes; of its 10 times 9 have one (suspected). Then postgres -> :7100 sends far more 300 ms before 9 of 10 spikes; of its 10 times 9 have one (suspected). Then 1 more (--json)"]
+            .assert_eq(&triggers(&report));
+    }
+
+    #[test]
+    fn of_a_few_spikes_nothing_is_said_of_period_and_trigger() {
+        let mut report = report();
+        report.spikes.truncate(3);
+        report.trains.clear();
+        report.triggers.clear();
+        assert_eq!(periods(&report), "");
+        assert_eq!(triggers(&report), "");
+    }
+}
