@@ -210,15 +210,8 @@ mod tests {
     #[test]
     fn latency_of_all_follows_from_that_of_labels() {
         let bin = |from, to, latency_ns| Bin {
-            window: Window::new(at(from), at(to)),
-            throughput: 100.0,
             latency_ns,
-            stddev_ns: None,
-            lag_ns: None,
-            failed: None,
-            skipped: None,
-            retried: None,
-            stalled: false,
+            ..Bin::new(Window::new(at(from), at(to)), 100.0)
         };
         let mut bins = [bin(0, 5, None), bin(5, 10, None), bin(10, 15, None)];
         fill_latency(&mut bins, &drawn());

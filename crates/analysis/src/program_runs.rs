@@ -82,13 +82,21 @@ pub(crate) fn with_programs(mut report: Report, timeline: &Timeline) -> Report {
 }
 
 /// Templates of a recording's command lines, each worked out once.
-struct Templates<'a> {
+pub(crate) struct Templates<'a> {
     timeline: &'a Timeline,
     known: HashMap<StringId, String>,
 }
 
-impl Templates<'_> {
-    fn of(&mut self, command: Option<StringId>) -> String {
+impl<'a> Templates<'a> {
+    pub(crate) fn new(timeline: &'a Timeline) -> Self {
+        Self {
+            timeline,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Empty where the command is not known.
+    pub(crate) fn of(&mut self, command: Option<StringId>) -> String {
         let Some(text) = command.and_then(|id| self.timeline.strings.get(id)) else {
             return String::new();
         };
@@ -147,10 +155,7 @@ impl Sum {
 
 /// Those that began in a window, most CPU time first; of many those with most of it, and the most frequent.
 fn started(timeline: &Timeline, window: Window) -> Vec<StartedProgram> {
-    let mut templates = Templates {
-        timeline,
-        known: HashMap::new(),
-    };
+    let mut templates = Templates::new(timeline);
     let mut sums: BTreeMap<(String, bool), Sum> = BTreeMap::new();
     for run in program_runs(timeline).filter(|run| window.contains(run.start)) {
         let key = (templates.of(run.command), run.is_fork);

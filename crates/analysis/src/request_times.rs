@@ -286,7 +286,7 @@ pub(crate) fn bins(timeline: &Timeline, end: End) -> Vec<Bin> {
     while known.end.ns_since(start) >= length / 2 {
         let window = Window::new(start, (start + length).min(known.end));
         let grown = requests.iter_mut().filter_map(|it| it.growth(window));
-        bins.push(Bin::of_requests(window, grown.sum()));
+        bins.push(Bin::new(window, grown.sum::<f64>() / window.seconds()));
         start = window.end;
     }
     fill_latency(&mut bins, timeline, end);

@@ -127,7 +127,7 @@ pub(crate) fn between_readings(timeline: &Timeline, end: End, step_ns: i64) -> O
     let completed = answered(timeline, &windows);
     let bins = windows.iter().zip(completed);
     let mut bins: Vec<Bin> = bins
-        .map(|(window, completed)| Bin::of_requests(*window, completed))
+        .map(|(window, completed)| Bin::new(*window, completed / window.seconds()))
         .collect();
     super::fill_latency(&mut bins, timeline, end);
     Some(bins)

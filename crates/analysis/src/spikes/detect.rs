@@ -1,22 +1,19 @@
 //! Which intervals stand out from those around them.
 //!
 //! An interval belongs to a spike where its latency, or its throughput, is further from the median of the 30 s before
-//! and after it than noise ever is (by the median absolute deviation, as in Leys et al. 2013, Journal of Experimental
-//! Social Psychology 49(4)), and by a factor that somebody would notice.
+//! and after it than noise ever is, and by a factor that somebody would notice.
 
 use std::ops::Range;
 
 use model::{Spike, Window};
 
-use crate::stats::median;
+use crate::stats::{median, median_and_noise};
 use crate::workload_metrics::bin::Bin;
 
 /// How far around an interval others are compared, ns.
 const AROUND_NS: i64 = 30_000_000_000;
 /// The least number of intervals that say what is usual.
 const LEAST_BINS: usize = 20;
-/// Standard deviations of a normal distribution per median absolute deviation.
-const DEVIATIONS: f64 = 1.4826;
 /// Intervals so near to each other share what is usual around them, ns.
 const SHARED_NS: i64 = 1_000_000_000;
 /// Noise is never taken for less than this part of the median.
@@ -82,11 +79,10 @@ impl Level {
         if values.len() < LEAST_BINS {
             return None;
         }
-        let median_value = median(values)?;
-        let deviations: Vec<f64> = values.iter().map(|it| (it - median_value).abs()).collect();
+        let (median, noise) = median_and_noise(values)?;
         Some(Self {
-            median: median_value,
-            noise: (DEVIATIONS * median(&deviations)?).max(LEAST_NOISE * median_value),
+            median,
+            noise: noise.max(LEAST_NOISE * median),
         })
     }
 }

@@ -9,8 +9,8 @@ use model::{ColumnKind, EntityId, EntityKind, Role, Series, Timeline, TriggerKin
 use sensors::flow::{FLOW, FlowName, Peer, Side};
 use sensors::program_run::PROGRAM_RUN;
 
-use crate::program_runs::{program_runs, template};
-use crate::stats::median;
+use crate::program_runs::{Templates, program_runs};
+use crate::stats::{median, median_and_noise};
 
 /// Events nearer to each other than this are one, s.
 const ONE: f64 = 1.0;
@@ -22,7 +22,7 @@ const STEP_NS: i64 = 100_000_000;
 const MOST_STEPS: i64 = 100_000;
 /// A burst grows by more than so many times the median of all steps, and by more deviations than noise has.
 const BURST: f64 = 3.0;
-const DEVIATIONS: f64 = 6.0 * 1.4826;
+const DEVIATIONS: f64 = 6.0;
 /// What bursts of a stream take of its steps at most.
 const MOST_BURSTING: f64 = 0.3;
 /// A burst of connections has so many at least in a step, and one of sends.
@@ -61,19 +61,20 @@ fn programs(timeline: &Timeline, window: Window) -> Vec<Stream> {
     if timeline.table(&PROGRAM_RUN.name).is_none() {
         return Vec::new();
     }
-    let text = |id| timeline.strings.get(id).map(|it| template(&it.text));
+    let mut templates = Templates::new(timeline);
     let mut found: BTreeMap<String, (Option<String>, Vec<f64>)> = BTreeMap::new();
     for run in program_runs(timeline) {
         let since = run.start.ns_since(window.start);
         if run.is_fork || !(0..window.len_ns()).contains(&since) {
             continue;
         }
-        let Some(name) = run.command.and_then(text) else {
+        let name = templates.of(run.command);
+        if name.is_empty() {
             continue;
-        };
+        }
         let (parent, times) = found.entry(name).or_default();
         if parent.is_none() {
-            *parent = run.parent_command.and_then(text);
+            *parent = Some(templates.of(run.parent_command)).filter(|it| !it.is_empty());
         }
         times.push(since as f64 / 1e9);
     }
@@ -259,10 +260,9 @@ impl Steps {
 
     /// Bursts of `least` or more in a step; `None` where they are no exception.
     fn bursts(&self, least: f64) -> Option<Bursts> {
-        let usual = median(&self.grown)?;
-        let off: Vec<f64> = self.grown.iter().map(|it| (it - usual).abs()).collect();
-        let noise = DEVIATIONS * median(&off)?;
-        let is_burst = |it: &f64| *it >= least && *it > (BURST * usual).max(usual + noise);
+        let (usual, noise) = median_and_noise(&self.grown)?;
+        let bar = (BURST * usual).max(usual + DEVIATIONS * noise);
+        let is_burst = |it: &f64| *it >= least && *it > bar;
         let steps = self.grown.iter().enumerate();
         let bursting: Vec<f64> = steps
             .filter(|(_, grown)| is_burst(grown))

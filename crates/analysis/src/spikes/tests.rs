@@ -12,7 +12,7 @@ fn bins(values: impl Iterator<Item = (f64, f64)>) -> (Vec<Bin>, Window) {
         .enumerate()
         .map(|(step, (rate, latency_ms))| Bin {
             latency_ns: (latency_ms > 0.0).then_some(latency_ms * 1e6),
-            ..Bin::of_requests(Window::new(at(step), at(step + 1)), rate / 10.0)
+            ..Bin::new(Window::new(at(step), at(step + 1)), rate)
         })
         .collect();
     let window = Window::new(at(0), at(bins.len()));

@@ -180,10 +180,7 @@ fn is_beyond_chance(search: &Search, times: &[f64], span: f64, dead: f64, own: f
     }
     let mut as_periodic = 0;
     for _ in 0..SURROGATES {
-        let mut drawn: Vec<f64> = times
-            .iter()
-            .map(|_| random.below(1 << 30) as f64 / f64::from(1 << 30) * free)
-            .collect();
+        let mut drawn: Vec<f64> = times.iter().map(|_| random.share() * free).collect();
         drawn.sort_by(f64::total_cmp);
         let drawn: Vec<f64> = drawn
             .iter()

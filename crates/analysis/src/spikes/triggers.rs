@@ -105,7 +105,6 @@ fn lags(times: &[f64], onsets: &[f64], reach: Reach) -> Vec<Option<f64>> {
     let lag = |onset: &f64| {
         let after = times.partition_point(|it| *it <= onset + reach.late);
         let time = times[..after].last()?;
-        // Of several the first that is near enough may have begun it, but the last is what chance is compared with.
         (onset - time <= reach.before).then_some(onset - time)
     };
     onsets.iter().map(lag).collect()
@@ -175,7 +174,7 @@ fn shifted(times: &[f64], onsets: &[f64], span: f64, reach: Reach) -> f64 {
     let mut random = Xorshift::new(times.len() as u64 ^ onsets.len() as u64 ^ span.to_bits());
     let mut as_near = 0;
     for _ in 0..SHIFTS {
-        let by = random.below(1 << 30) as f64 / f64::from(1 << 30) * span;
+        let by = random.share() * span;
         let split = times.partition_point(|it| it + by < span);
         let wrapped = times[split..].iter().map(|it| it + by - span);
         let moved: Vec<f64> = wrapped

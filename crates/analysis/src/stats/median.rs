@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::normal::DEVIATIONS_PER_MAD;
+
 /// The middle value, of an even number the mean of both (Hyndman and Fan 1996, The American Statistician
 /// 50(4), definition 2), in the unit of the values; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
@@ -29,6 +31,15 @@ pub fn median_high<T: Copy>(values: &[T], order: impl FnMut(&T, &T) -> Ordering)
     let mut values = values.to_vec();
     let half = values.len() / 2;
     Some(*values.select_nth_unstable_by(half, order).1)
+}
+
+/// The median of some values, and their noise by it: the standard deviation that a normal distribution with the same
+/// median absolute deviation has (Leys et al. 2013, Journal of Experimental Social Psychology 49(4)); both in the unit
+/// of the values, `None` without values.
+pub fn median_and_noise(values: &[f64]) -> Option<(f64, f64)> {
+    let middle = median(values)?;
+    let off: Vec<f64> = values.iter().map(|it| (it - middle).abs()).collect();
+    Some((middle, DEVIATIONS_PER_MAD * median(&off)?))
 }
 
 /// Where some values lie, in their unit.

@@ -28,7 +28,7 @@ pub use deviation::{Group, coefficient_of_variation, pooled_deviation};
 pub use kendall::{is_monotone, kendall_tau};
 pub use line::{Line, least_squares, theil_sen};
 pub use mean::{mean, ratio};
-pub use median::{Summary, median, median_high};
+pub use median::{Summary, median, median_and_noise, median_high};
 pub use mser::warm_up_length;
 pub use outliers::without_outliers;
 pub use quantile::{is_supported, nearest_rank};

@@ -19,6 +19,12 @@ impl Xorshift {
         self.0
     }
 
+    /// A number from 0 to below 1.
+    pub fn share(&mut self) -> f64 {
+        const BITS: u32 = 53;
+        (self.draw() >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
+    }
+
     /// A number below `bound`, 0 where that is 0. Small bounds are evenly likely to within `bound` / 2^64.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.draw() % (bound as u64).max(1)) as usize
@@ -48,6 +54,7 @@ mod tests {
             let mut random = Xorshift::new(seed);
             prop_assert!((0..100).all(|_| random.below(bound) < bound));
             prop_assert_eq!(random.below(0), 0);
+            prop_assert!((0..100).all(|_| (0.0..1.0).contains(&random.share())));
         }
     }
 }

@@ -19,11 +19,11 @@ pub(crate) struct Bin {
 }
 
 impl Bin {
-    /// Of requests that were counted where they were served.
-    pub(crate) fn of_requests(window: Window, completed: f64) -> Self {
+    /// One of which only the throughput is known.
+    pub(crate) fn new(window: Window, throughput: f64) -> Self {
         Self {
             window,
-            throughput: completed / window.seconds(),
+            throughput,
             latency_ns: None,
             stddev_ns: None,
             lag_ns: None,
@@ -137,15 +137,8 @@ mod tests {
 
     fn bin(window: Window, throughput: f64, latency_ns: Option<f64>) -> Bin {
         Bin {
-            window,
-            throughput,
             latency_ns,
-            stddev_ns: None,
-            lag_ns: None,
-            failed: None,
-            skipped: None,
-            retried: None,
-            stalled: false,
+            ..Bin::new(window, throughput)
         }
     }
 

@@ -6,6 +6,7 @@ use model::{Report, Schedule, Spike, SpikeReport, Train, Trigger, TriggerKind};
 use super::layout::labelled;
 use super::on_one_line;
 use super::programs::short;
+use super::stalls::two_digits;
 
 /// Triggers that are named; the JSON has more.
 const MOST: usize = 3;
@@ -45,7 +46,10 @@ fn in_short(report: &Report, spikes: &SpikeReport) -> String {
         words.push(peak);
     }
     if spikes.lost >= LEAST_LOST {
-        words.push(format!("about {} requests lost", rounded(spikes.lost)));
+        words.push(format!(
+            "about {} requests lost",
+            integer(two_digits(spikes.lost))
+        ));
     }
     words.join("; ")
 }
@@ -61,12 +65,6 @@ fn highest(spikes: &SpikeReport) -> Option<String> {
 fn onset(report: &Report, spike: &Spike) -> String {
     let after_ns = spike.window.start.ns_since(report.origin);
     super::layout::seconds(after_ns as f64 / 1e9)
-}
-
-/// Of an estimate two digits are enough.
-fn rounded(value: f64) -> String {
-    let unit = 10f64.powf((value.log10().floor() - 1.0).max(0.0));
-    integer((value / unit).round() * unit)
 }
 
 fn periods(spikes: &SpikeReport) -> String {

@@ -53,7 +53,7 @@ fn omitted(omitted: &Omitted) -> Option<String> {
 }
 
 /// Of an estimate, digits behind the second are noise.
-fn two_digits(value: f64) -> f64 {
+pub(super) fn two_digits(value: f64) -> f64 {
     let unit = 10f64.powf((value.log10().floor() - 1.0).max(0.0));
     (value / unit).round() * unit
 }

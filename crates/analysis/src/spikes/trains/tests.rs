@@ -16,7 +16,7 @@ impl Random {
 
     /// From 0 to 1.
     fn share(&mut self) -> f64 {
-        self.0.below(1 << 30) as f64 / f64::from(1 << 30)
+        self.0.share()
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
