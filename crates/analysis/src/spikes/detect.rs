@@ -118,7 +118,10 @@ impl Around {
 /// The intervals of each spike in a window, in the order of time.
 pub(super) fn spikes(bins: &[Bin], window: Window) -> Vec<Range<usize>> {
     let first = bins.partition_point(|it| it.window.start < window.start);
-    let last = bins.partition_point(|it| it.window.end <= window.end);
+    // A window may lie within one interval.
+    let last = bins
+        .partition_point(|it| it.window.end <= window.end)
+        .max(first);
     let around = around(bins, first..last);
     let beyond = |at: usize, bar: &Bar| around[at - first].is_beyond(&bins[at], bar);
     let mut found: Vec<Range<usize>> = Vec::new();

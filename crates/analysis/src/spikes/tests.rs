@@ -70,3 +70,15 @@ fn one_interval_that_is_twice_as_slow_is_no_spike_and_one_ten_times_as_slow_is()
         assert_eq!(spikes(&bins, window).len(), expected, "{latency}");
     }
 }
+
+#[test]
+fn any_part_of_a_run_can_be_asked_for() {
+    let (bins, window) = bins((0..100).map(|step| (1_000.0, 4.0 + wave(step))));
+    let at = |ms: i64| window.start + ms * 1_000_000;
+    for from in (-150..10_200).step_by(70) {
+        for length in [0, 20, 100, 250, 9_000] {
+            assert_eq!(spikes(&bins, Window::new(at(from), at(from + length))), []);
+        }
+    }
+    assert_eq!(spikes(&[], window), []);
+}
