@@ -1,6 +1,7 @@
 //! Threads that migrate while they wait, and processes that start during a measurement.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Instant;
 
 use super::*;
 
@@ -155,23 +156,33 @@ fn a_thread_that_migrates_while_asleep_keeps_sleeping() {
     let _hogs = [hog(0), hog(1)];
     as_target(&mut thread_time, std::process::id());
     std::thread::sleep(Duration::from_millis(100));
-    let stolen = stolen_ns();
+    // A sleep ends late if the hypervisor delays its timer: by the thread's own clock it lasts this long at most.
+    let longest_ns = AtomicU64::new(0);
     let (moves, (own, counted)) = moved(&mut thread_time, Duration::from_millis(3), || {
         for _ in 0..SLEEPS {
             // Long enough that its dequeue is not delayed when it sleeps.
             waits::burn(Duration::from_millis(2));
+            let since = Instant::now();
             std::thread::sleep(EACH);
+            longest_ns.fetch_add(since.elapsed().as_nanos() as u64, Ordering::SeqCst);
         }
     });
-    let stolen = stolen_ns() - stolen;
     assert!(moves > SLEEPS, "{moves}");
-    println!("{own:?}, {}", counted.shown());
-    let asleep = (SLEEPS * EACH).as_nanos() as i64;
+    let least = (SLEEPS * EACH).as_nanos() as i64;
+    let most = longest_ns.into_inner() as i64;
     let slept = counted.of(&["sleep"]);
-    // If the hypervisor has taken the CPU, the timer that ends a sleep is late: that is sleep.
+    println!("{own:?}, {slept} of {least} to {most}, {}", counted.shown());
+    // If it is preempted between the start of the timer and its sleep, it waits for a CPU while the timer runs: of
+    // forty sleeps a few may be shorter for that.
     assert!(
-        slept * 50 > asleep * 49 && slept - stolen < asleep + asleep / 50,
-        "{slept} of {asleep}, {stolen} ns were stolen: {own:?}, {}",
+        slept * 10 > least * 9 && slept < most,
+        "{slept} of {least} to {most} ns: {own:?}, {}",
+        counted.shown()
+    );
+    // What is left of those calls is the wait for a CPU after it.
+    assert!(
+        most - slept < counted.queued() + least / 50,
+        "{slept} of {least} to {most} ns: {own:?}, {}",
         counted.shown()
     );
 }
