@@ -69,11 +69,8 @@ impl Calls {
 
     /// The same of a part of the window, at the window's mean of the sample.
     pub(crate) fn ns_in(&self, timeline: &Timeline, part: Window) -> f64 {
-        let own = self.peers.iter().filter_map(|it| {
-            let counts = Counts::of(timeline, it.id, part)?;
-            Some(counts.ns(it.short_ns))
-        });
-        own.sum()
+        let own = self.peers.iter();
+        own.filter_map(|it| it.ns_in(timeline, part)).sum()
     }
 
     /// The standard error of that time, ns; `None` where a sample is too small to tell.
@@ -116,6 +113,12 @@ impl Peer {
             short_ns,
             error_ns: counts.error_ns(&of, short_ns),
         })
+    }
+
+    /// The time of its calls in a part of the window, ns, at the window's mean of the sample; `None` where none is known.
+    pub(crate) fn ns_in(&self, timeline: &Timeline, part: Window) -> Option<f64> {
+        let counts = Counts::of(timeline, self.id, part)?;
+        Some(counts.ns(self.short_ns))
     }
 
     /// Who it is: the process, else the address.

@@ -6,7 +6,9 @@
 //! Nothing here decides a cause.
 
 mod detect;
+mod differences;
 mod events;
+mod pairs;
 mod schedule;
 mod trains;
 mod triggers;
@@ -61,6 +63,7 @@ fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
         window.seconds(),
         signal.interval_ns as f64 / 1e9,
     );
+    let (differences, measures) = differences::of(timeline, meta, &spikes, window);
     Some(SpikeReport {
         window,
         provenance: signal.provenance,
@@ -74,6 +77,8 @@ fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
         trains: reported.collect(),
         triggers,
         compared,
+        differences,
+        measures,
         spikes,
     })
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Confidence, EntityId, Provenance, Window};
+use crate::{Confidence, EntityId, Provenance, Unit, Window};
 
 /// The spikes of a run, or of the window that was asked for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,12 @@ pub struct SpikeReport {
     pub triggers: Vec<Trigger>,
     /// Streams of events that were compared with the spikes.
     pub compared: u64,
+    /// What is different in spikes, what explains most of them first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<SpikeDifference>,
+    /// Measures that were compared for that; 0 where there are too few spikes.
+    #[serde(default)]
+    pub measures: u64,
 }
 
 /// One spike.
@@ -143,4 +149,62 @@ pub struct Trigger {
     pub p_value: f64,
     /// How sure that is: `suspected` where it only comes in time, `consistent` where it also varies as the spikes do.
     pub confidence: Confidence,
+}
+
+/// What kind of measure is different in spikes.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasureKind {
+    /// Time of threads in a wait class, by pool of threads.
+    Time,
+    /// Time of the target's threads in calls to a peer.
+    Calls,
+    /// CPU time in a function, what it calls included.
+    Code,
+    /// Time waited in a function.
+    Waits,
+    /// CPU time of a process.
+    Cpu,
+    /// CPU time of a control group.
+    Group,
+    /// Connections, requests and bytes between processes of a name and a port.
+    Traffic,
+    /// A disk's operations, bytes and time.
+    Disk,
+    /// A counter of the kernel's, of the whole machine.
+    Kernel,
+    /// A counter of an application's own.
+    Application,
+}
+
+/// A measure that is different in spikes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SpikeDifference {
+    /// What kind of measure it is.
+    pub kind: MeasureKind,
+    /// Whose: a pool of threads, a process, connections, a disk, a table of counters.
+    pub who: String,
+    /// What of it: a wait class, functions, a column.
+    pub what: String,
+    /// Whom it is about, where that is one entity of the recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<EntityId>,
+    /// Unit of the two that follow, each per second: of nanoseconds 1e9 are one thread or one CPU all the time.
+    pub unit: Unit,
+    /// Mean in the spikes.
+    pub inside: f64,
+    /// Mean in calm stretches, each of the same cycle as a spike.
+    pub outside: f64,
+    /// Spikes in which it is clearly different, in the same direction.
+    pub spikes: u64,
+    /// Of all spikes that have a calm stretch beside them.
+    pub of_spikes: u64,
+    /// Part that it is of what spikes add to the time of the target's threads, 0 to 1; of code, of what they add to CPU
+    /// time. `None` of other measures, and where it falls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// How often chance makes any of all measures so different: 0 to 1.
+    pub p_value: f64,
 }

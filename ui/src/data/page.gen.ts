@@ -335,6 +335,16 @@ export type Answer = "present" | "absent" | "cannot_tell";
  */
 export type PhaseKind = "warm_up" | "steady" | "ramp" | "congested" | "end";
 /**
+ * What kind of measure is different in spikes.
+ */
+export type MeasureKind =
+  "time" | "calls" | "code" | "waits" | "cpu" | "group" | "traffic" | "disk" | "kernel" | "application";
+/**
+ * The unit of a column's integer values.
+ */
+export type Unit =
+  "nanoseconds" | "bytes" | "count" | "hundredths" | "millionths" | "milli_per_second" | "code" | "string" | "stack";
+/**
  * What keeps a period.
  */
 export type Schedule =
@@ -384,11 +394,6 @@ export type ExitKind =
  * Whether a column adds up over time or stands for an instant.
  */
 export type ColumnKind = "counter" | "gauge";
-/**
- * The unit of a column's integer values.
- */
-export type Unit =
-  "nanoseconds" | "bytes" | "count" | "hundredths" | "millionths" | "milli_per_second" | "code" | "string" | "stack";
 /**
  * The layout of a table's numbers in its block.
  */
@@ -1776,6 +1781,10 @@ export interface SpikeReport {
    */
   compared: number;
   /**
+   * What is different in spikes, what explains most of them first.
+   */
+  differences?: SpikeDifference[];
+  /**
    * Length of the intervals that were compared, ns: no onset is known better.
    */
   interval_ns: number;
@@ -1783,6 +1792,10 @@ export interface SpikeReport {
    * Requests that were not served because of the spikes, at the usual throughput.
    */
   lost: number;
+  /**
+   * Measures that were compared for that; 0 where there are too few spikes.
+   */
+  measures?: number;
   /**
    * p99 of the requests that ended in spikes, ns; `None` where too few were timed.
    */
@@ -1817,6 +1830,50 @@ export interface SpikeReport {
    */
   usual_throughput: number;
   window: Window;
+}
+/**
+ * A measure that is different in spikes.
+ */
+export interface SpikeDifference {
+  /**
+   * Whom it is about, where that is one entity of the recording.
+   */
+  entity?: EntityId | null;
+  /**
+   * Mean in the spikes.
+   */
+  inside: number;
+  kind: MeasureKind;
+  /**
+   * Of all spikes that have a calm stretch beside them.
+   */
+  of_spikes: number;
+  /**
+   * Mean in calm stretches, each of the same cycle as a spike.
+   */
+  outside: number;
+  /**
+   * How often chance makes any of all measures so different: 0 to 1.
+   */
+  p_value: number;
+  /**
+   * Part that it is of what spikes add to the time of the target's threads, 0 to 1; of code, of what they add to CPU
+   * time. `None` of other measures, and where it falls.
+   */
+  share?: number | null;
+  /**
+   * Spikes in which it is clearly different, in the same direction.
+   */
+  spikes: number;
+  unit: Unit;
+  /**
+   * What of it: a wait class, functions, a column.
+   */
+  what: string;
+  /**
+   * Whose: a pool of threads, a process, connections, a disk, a table of counters.
+   */
+  who: string;
 }
 /**
  * One spike.

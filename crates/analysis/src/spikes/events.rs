@@ -31,7 +31,7 @@ const LEAST_SENDS: f64 = 50.0;
 /// And one of CPU time takes this part of a CPU.
 const LEAST_CPU: f64 = 0.2;
 /// Tables of what applications count themselves.
-const COUNTED: [&str; 6] = ["database", "mysql", "redis", "pgbouncer", "jvm", "scraped"];
+pub(super) const COUNTED: [&str; 6] = ["database", "mysql", "redis", "pgbouncer", "jvm", "scraped"];
 
 /// Events of one kind and name.
 #[derive(Clone, PartialEq, Debug)]
@@ -101,8 +101,9 @@ fn firsts(mut times: Vec<f64>) -> Vec<f64> {
 /// The service's port, and whether it is the server's end.
 type FlowEnd = (u16, bool);
 
-/// Bursts of new connections and of sends, by process name and port.
-fn connections(timeline: &Timeline, window: Window) -> Vec<Stream> {
+/// All connections between processes of a name and a port. Of those with both ends on this machine the clients' are
+/// taken: they say who asks.
+pub(super) fn services(timeline: &Timeline) -> BTreeMap<String, Vec<EntityId>> {
     let mut by_name: BTreeMap<(String, FlowEnd), Vec<EntityId>> = BTreeMap::new();
     for flow in timeline.entities.of_kind(EntityKind::Flow) {
         if let Some(name) = FlowName::parse(&flow.entity.name) {
@@ -111,19 +112,24 @@ fn connections(timeline: &Timeline, window: Window) -> Vec<Stream> {
             own.push(flow.id);
         }
     }
-    // Of connections with both ends on this machine those who connect are told.
     let clients: BTreeSet<u16> = by_name
         .keys()
         .filter(|(_, (port, is_server))| *port > 0 && !is_server)
         .map(|(_, (port, _))| *port)
         .collect();
     by_name.retain(|(_, (port, is_server)), _| !is_server || !clients.contains(port));
+    let by_name = by_name.into_iter();
+    by_name.map(|((name, _), flows)| (name, flows)).collect()
+}
+
+/// Bursts of new connections and of sends, by process name and port.
+fn connections(timeline: &Timeline, window: Window) -> Vec<Stream> {
     let kinds = [
         (TriggerKind::Connections, "opened", LEAST_OPENED),
         (TriggerKind::Sends, "sends", LEAST_SENDS),
     ];
     let mut streams = Vec::new();
-    for ((name, _), flows) in &by_name {
+    for (name, flows) in &services(timeline) {
         for (kind, column, least) in kinds {
             let series = flows
                 .iter()

@@ -10,7 +10,7 @@ use std::fmt;
 use model::{EntityId, EntityKind, EntityRecord, MISSING, StringKind, Text, Timeline, Window};
 use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL};
 
-pub(crate) use places::{Hot, Place, hot, spinning, where_waited};
+pub(crate) use places::{Hot, Place, hot, outside_libraries, path, spinning, where_waited};
 pub use report::report;
 pub use waits::{WaitSample, wait_samples, waits_by_process};
 

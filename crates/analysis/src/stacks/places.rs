@@ -179,7 +179,7 @@ fn is_targets(timeline: &Timeline, entity: EntityId) -> bool {
 
 /// The frames of the program itself: behind those of the kernel and of what is between it and the program, where every
 /// program waits and locks.
-fn outside_libraries<'a, 'b>(frames: &'b [Frame<'a>]) -> &'b [Frame<'a>] {
+pub(crate) fn outside_libraries<'a, 'b>(frames: &'b [Frame<'a>]) -> &'b [Frame<'a>] {
     let own = frames
         .iter()
         .position(|frame| !is_between(frame) && frame.function.is_some());
@@ -218,7 +218,7 @@ fn is_between(frame: &Frame<'_>) -> bool {
 }
 
 /// The innermost functions with a name: `LWLockAcquire < XLogFlush < CommitTransactionCommand`.
-fn path(frames: &[Frame<'_>]) -> String {
+pub(crate) fn path(frames: &[Frame<'_>]) -> String {
     let mut seen = BTreeSet::new();
     let named = frames.iter().filter_map(|frame| frame.function);
     let named = named.filter(|function| seen.insert(*function));

@@ -16,6 +16,7 @@ mod output_file;
 mod parquet;
 mod phases;
 mod programs;
+mod spike_differences;
 mod spikes;
 mod stacks;
 mod stalls;

@@ -6,6 +6,7 @@ use model::{Report, Schedule, Spike, SpikeReport, Train, Trigger, TriggerKind};
 use super::layout::labelled;
 use super::on_one_line;
 use super::programs::short;
+use super::spike_differences;
 use super::stalls::two_digits;
 
 /// Triggers that are named; the JSON has more.
@@ -23,6 +24,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     labelled("Spikes", &in_short(report, spikes), width)
         + &labelled("Period", &periods(spikes), width)
         + &labelled("Trigger", &triggers(spikes), width)
+        + &spike_differences::lines(spikes, width)
 }
 
 /// `11 spikes of 1.9 s, 6 % of the time; p99 3.1 s in them, 4 ms otherwise; about 12,000 requests lost`
@@ -245,6 +247,8 @@ mod tests {
                 sends,
             ],
             compared: 40,
+            differences: Vec::new(),
+            measures: 0,
         }
     }
 
