@@ -11,7 +11,8 @@ pub use of_scene::measure;
 
 use model::{
     Account, Complaint, ComplaintKind, EntityKind, Finding, GoalReport, LedgerClass, Meta,
-    Pressure, ReportSubject, Resource, Role, StallKind, ThreadsAccount, Timeline, Window,
+    Pressure, ReportSubject, Resource, Role, SpikeReport, StallKind, ThreadsAccount, Timeline,
+    Window,
 };
 use sensors::thread_time::Holder;
 use sensors::wait_channel::WaitChannel;
@@ -64,6 +65,8 @@ pub struct Facts<'a> {
     pub(crate) usual_ns: Option<f64>,
     /// The user's goals for latency, and whether they were met.
     pub goals: Vec<GoalReport>,
+    /// Spikes over all phases, where they were looked for and some stand out.
+    pub(crate) spikes: Option<&'a SpikeReport>,
     /// Whether that was taken at the target's own sockets.
     pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.

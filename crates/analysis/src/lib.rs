@@ -93,7 +93,9 @@ pub use scene::serving_threads;
 pub use so_far::so_far;
 pub use thresholds::{Threshold, Thresholds};
 
-use model::{Meta, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window};
+use model::{
+    Meta, Phase, PhaseVerdict, REPORT_SCHEMA, Report, Timeline, Timestamp, Verdict, Window,
+};
 use scene::{Roles, Scene, Scope};
 use think_time::Think;
 
@@ -107,6 +109,11 @@ pub fn prepare(timeline: &mut Timeline) {
 
 /// The answer for one recording: over its steady phase, or over `asked` where the user names a window.
 pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
+    judge(timeline, meta, asked, false)
+}
+
+/// `with_spikes` is whether they are looked for: over all phases, or over what was asked for.
+fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: bool) -> Report {
     let thresholds = Thresholds::default();
     let roles = Roles::new(timeline, meta);
     let bins = &roles.bins;
@@ -118,27 +125,14 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         let facts = facts::measure(&scene, &thresholds);
         phase.verdict = headline(rank::rank(causes::judge(&facts), &facts));
     }
+    let loaded = asked.unwrap_or_else(|| phases::all(&phases, window));
+    let spikes = with_spikes.then(|| spikes::of(timeline, meta, loaded));
+    let spikes = spikes.flatten();
     let scene = Scene::new(&roles, window, Scope::Run);
-    let facts = facts::measure(&scene, &thresholds);
-    let ranked = rank::rank(causes::judge(&facts), &facts);
-    let ranked_healthy = ranked
-        .findings
-        .first()
-        .is_some_and(|finding| finding.cause == "healthy");
-    let verdict = Verdict {
-        findings: ranked.findings,
-        ruled_out: ruled_out::ruled_out(&facts, &thresholds),
-        judged: ranked.judged,
-        caveats: caveats::caveats(&facts, &phases, &thresholds),
-        not_collected: caveats::not_collected(&facts),
-        headroom: ranked_healthy.then(|| bounds::headroom(&facts)).flatten(),
-        account: facts.account.clone(),
-        generator: facts
-            .generator
-            .as_ref()
-            .map(|generator| facts.threads_of(generator)),
-    };
-    Report {
+    let mut facts = facts::measure(&scene, &thresholds);
+    facts.spikes = spikes.as_ref();
+    let verdict = verdict(&facts, &phases, &thresholds);
+    let report = Report {
         schema: REPORT_SCHEMA.to_owned(),
         identity: meta.identity.clone(),
         window,
@@ -164,19 +158,41 @@ pub fn diagnose(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Repo
         machine: None,
         named_after_ns: None,
         phases,
+    };
+    Report { spikes, ..report }
+}
+
+fn verdict(facts: &facts::Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Verdict {
+    let ranked = rank::rank(causes::judge(facts), facts);
+    let ranked_healthy = ranked
+        .findings
+        .first()
+        .is_some_and(|finding| finding.cause == "healthy");
+    Verdict {
+        findings: ranked.findings,
+        ruled_out: ruled_out::ruled_out(facts, thresholds),
+        judged: ranked.judged,
+        caveats: caveats::caveats(facts, phases, thresholds),
+        not_collected: caveats::not_collected(facts),
+        headroom: ranked_healthy.then(|| bounds::headroom(facts)).flatten(),
+        account: facts.account.clone(),
+        generator: facts
+            .generator
+            .as_ref()
+            .map(|generator| facts.threads_of(generator)),
     }
 }
 
 /// The same with the disks, connections and programs, with the run by the second and its spikes; where the user names no window, with when its cause was named.
 pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
-    let report = block_io::with_disks(diagnose(timeline, meta, asked), timeline);
+    let report = block_io::with_disks(judge(timeline, meta, asked, true), timeline);
     let report = flows::with_connections(report, timeline);
     let report = program_runs::with_programs(report, timeline);
     let report = by_second::with_seconds(report, timeline, meta);
-    let report = spikes::with_spikes(report, timeline, meta, asked);
+    // What needs the whole run to be seen has no time at which it was named.
     match asked {
-        None => named::with_time(report, timeline, meta),
-        Some(_) => report,
+        None if !causes::is_event(&report) => named::with_time(report, timeline, meta),
+        _ => report,
     }
 }
 

@@ -62,6 +62,14 @@ fn phase(bins: &[Bin], kind: PhaseKind, window: Window) -> Phase {
     }
 }
 
+/// From the first phase's start to the last one's end; `otherwise` without any.
+pub(crate) fn all(phases: &[Phase], otherwise: Window) -> Window {
+    let starts = phases.iter().map(|it| it.window.start).min();
+    let ends = phases.iter().map(|it| it.window.end).max();
+    let all = starts.zip(ends).map(|(start, end)| Window::new(start, end));
+    all.unwrap_or(otherwise)
+}
+
 /// The window that the verdict is about: the longest steady phase, of equal ones the last. Where one
 /// is congested for more than twice as long, that is what the run was; a ramp where nothing settled.
 pub(crate) fn judged(phases: &[Phase], whole: Window) -> Window {

@@ -174,5 +174,18 @@ fn started(timeline: &Timeline, window: Window) -> Vec<StartedProgram> {
     all
 }
 
+/// Paths by their last parts: where a file lies is less than what it is called.
+pub fn short(command: &str) -> String {
+    let word = |word: &str| match word.rsplit_once('/') {
+        Some(("", _)) | None => word.to_owned(),
+        Some((_, name)) if name.contains(char::is_alphabetic) && !word.contains("://") => {
+            name.to_owned()
+        }
+        Some(_) => word.to_owned(),
+    };
+    let words: Vec<String> = command.split(' ').map(word).collect();
+    words.join(" ")
+}
+
 #[cfg(test)]
 mod tests;

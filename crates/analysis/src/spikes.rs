@@ -5,6 +5,7 @@
 //!
 //! Nothing here decides a cause.
 
+mod chain;
 mod detect;
 mod differences;
 mod events;
@@ -13,7 +14,7 @@ mod schedule;
 mod trains;
 mod triggers;
 
-use model::{Meta, Provenance, Report, Spike, SpikeReport, Timeline, Window};
+use model::{Meta, Provenance, Spike, SpikeReport, Timeline, Window};
 
 use crate::by_second;
 use crate::request_times::{self, End};
@@ -21,22 +22,8 @@ use crate::stats::{is_supported, median};
 use crate::thresholds::Thresholds;
 use crate::workload_metrics::{self, bin::Bin};
 
-/// The report with the spikes of the window that was asked for, else of all of its phases.
-pub(crate) fn with_spikes(
-    mut report: Report,
-    timeline: &Timeline,
-    meta: &Meta,
-    asked: Option<Window>,
-) -> Report {
-    let starts = report.phases.iter().map(|it| it.window.start).min();
-    let ends = report.phases.iter().map(|it| it.window.end).max();
-    let all = starts.zip(ends).map(|(start, end)| Window::new(start, end));
-    report.spikes = of(timeline, meta, asked.or(all).unwrap_or(report.window));
-    report
-}
-
 /// `None` where nobody said what was completed when, or nothing stands out.
-fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
+pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
     let signal = Signal::of(timeline, meta)?;
     let found = detect::spikes(&signal.bins, window);
     if found.is_empty() {
@@ -64,7 +51,7 @@ fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
         signal.interval_ns as f64 / 1e9,
     );
     let (differences, measures) = differences::of(timeline, meta, &spikes, window);
-    Some(SpikeReport {
+    let mut report = SpikeReport {
         window,
         provenance: signal.provenance,
         interval_ns: signal.interval_ns,
@@ -73,14 +60,18 @@ fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
         spiking_ns: spikes.iter().map(|it| it.window.len_ns()).sum(),
         p99_inside_ns: inside,
         p99_outside_ns: outside,
+        added: detect::added(&signal.bins, &found, window),
         lost: spikes.iter().map(|it| it.lost).sum(),
         trains: reported.collect(),
         triggers,
         compared,
+        chain: String::new(),
         differences,
         measures,
         spikes,
-    })
+    };
+    report.chain = chain::sentence(&report);
+    Some(report)
 }
 
 /// Throughput and latency in short intervals.

@@ -29,6 +29,10 @@ pub struct SpikeReport {
     /// p99 of all others, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_outside_ns: Option<f64>,
+    /// Part of all the time that requests took which the spikes add to what they usually take, 0 to 1; `None` where no
+    /// latency is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<f64>,
     /// Requests that were not served because of the spikes, at the usual throughput.
     pub lost: f64,
     /// Periodic trains among them, the one with most spikes first.
@@ -37,6 +41,9 @@ pub struct SpikeReport {
     pub triggers: Vec<Trigger>,
     /// Streams of events that were compared with the spikes.
     pub compared: u64,
+    /// From what starts the spikes to what waits in them, one sentence; empty where nothing comes before them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub chain: String,
     /// What is different in spikes, what explains most of them first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<SpikeDifference>,

@@ -1777,6 +1777,15 @@ export interface StartedProgram {
  */
 export interface SpikeReport {
   /**
+   * Part of all the time that requests took which the spikes add to what they usually take, 0 to 1; `None` where no
+   * latency is known.
+   */
+  added?: number | null;
+  /**
+   * From what starts the spikes to what waits in them, one sentence; empty where nothing comes before them.
+   */
+  chain?: string;
+  /**
    * Streams of events that were compared with the spikes.
    */
   compared: number;

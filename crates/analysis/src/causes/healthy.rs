@@ -3,6 +3,7 @@
 use model::{Confidence, Evidence, Finding, Formula, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, absent, cannot_tell};
+use super::events;
 use super::evidence::number;
 use super::family::Family;
 use super::formulas;
@@ -95,6 +96,13 @@ fn nothing_holds_back(case: &Case<'_>) -> Judgement {
     }
     if let Some(why) = goals::unmet(&facts.goals) {
         return absent(why);
+    }
+    // Whatever the load asks for, it does not ask to be let wait now and then.
+    if let Some(event) = case
+        .found(&events::NAMES)
+        .filter(|_| facts.goals.is_empty())
+    {
+        return absent(format!("{} was found", event.cause));
     }
     if case.found_kind(Kind::Intent).is_some() {
         return Ok(present(case, target));

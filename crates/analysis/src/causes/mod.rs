@@ -19,6 +19,10 @@ mod cpu_single_thread;
 mod cpu_softirq;
 mod cpu_steal;
 mod cpu_wait;
+mod event_application;
+mod event_connections;
+mod event_exec;
+mod events;
 mod evidence;
 mod family;
 mod formulas;
@@ -57,6 +61,7 @@ use model::{Confidence, Finding, Interval};
 
 pub(crate) use self::cause::{Case, Judgement, NoFinding};
 pub use self::cause::{Cause, Kind, Upstream, Wait};
+pub(crate) use self::events::is_event;
 pub use self::family::Family;
 pub(crate) use self::memory_oom::elsewhere as killed_elsewhere;
 use crate::evaluator;
@@ -93,6 +98,9 @@ pub fn all() -> &'static [Cause] {
         net_loss::CAUSE,
         net_backlog::CAUSE,
         net_rtt::CAUSE,
+        event_exec::CAUSE,
+        event_connections::CAUSE,
+        event_application::CAUSE,
         load_client::CAUSE,
         cpu_softirq::CAUSE,
         cpu_kernel::CAUSE,

@@ -49,6 +49,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
     let cores = cpus::cores(timeline, window);
     let usable = usable(scene, &cores, effective_cpus);
     Facts {
+        spikes: None,
         culprit: neighbours::culprit(scene, cpu.rest_ns, told_ns(target.as_ref())),
         quota: quota(scene, effective_cpus),
         quota_seen: quota_seen(scene),

@@ -201,6 +201,24 @@ pub(super) fn spike(bins: &[Bin], usual_rate: f64) -> Spike {
     }
 }
 
+/// Part of all the time of requests in a window which its spikes add: a request in a spike takes so much longer than
+/// the middle one of the intervals outside. `None` where no latency is known.
+pub(super) fn added(bins: &[Bin], spikes: &[Range<usize>], window: Window) -> Option<f64> {
+    let is_spike = |at: usize| spikes.iter().any(|it| it.contains(&at));
+    let inside = bins
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| lies_in(it, window));
+    let timed = inside.filter_map(|(at, it)| Some((is_spike(at), it.completed(), it.latency_ns?)));
+    let timed: Vec<(bool, f64, f64)> = timed.collect();
+    let calm: Vec<f64> = timed.iter().filter(|it| !it.0).map(|it| it.2).collect();
+    let usual_ns = median(&calm)?;
+    let all_ns: f64 = timed.iter().map(|(_, count, ns)| count * ns).sum();
+    let added_ns = timed.iter().filter(|it| it.0);
+    let added_ns: f64 = added_ns.map(|(_, count, ns)| count * (ns - usual_ns)).sum();
+    (all_ns > 0.0).then(|| (added_ns / all_ns).clamp(0.0, 1.0))
+}
+
 /// After the onset of a spike no other can be seen for this long, s.
 pub(super) fn dead_time(spikes: &[Spike], interval_ns: i64) -> f64 {
     let widths: Vec<f64> = spikes.iter().map(|it| it.window.seconds()).collect();

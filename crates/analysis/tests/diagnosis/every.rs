@@ -6,8 +6,8 @@ use model::Answer;
 
 use crate::drawing::{drawn, with};
 use crate::{
-    cache, clients, code, connection_pools, cores, disk, healthy, load, locks, memory, neighbour,
-    network, pools, quota, remote, runtimes, saturated, thread_times,
+    cache, clients, code, connection_pools, cores, disk, events, healthy, load, locks, memory,
+    neighbour, network, pools, quota, remote, runtimes, saturated, thread_times,
 };
 
 /// Causes with a drawing of each, some with several.
@@ -57,6 +57,9 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("net.loss", network::loss()),
         ("net.backlog", network::backlog()),
         ("net.rtt", own(network::RTT)),
+        ("event.exec", events::exec()),
+        ("event.connections", events::connections()),
+        ("event.application", events::application()),
         ("load.client", own(load::CLIENT)),
         ("cpu.softirq", cores::softirq()),
         ("cpu.kernel", cores::kernel()),
@@ -87,7 +90,7 @@ fn of_pools_and_code() -> [(&'static str, String); 7] {
 fn every_cause_is_present_in_its_drawing() {
     let mut present = BTreeSet::new();
     for (cause, text) in drawings() {
-        let report = drawn(&text).diagnose();
+        let report = drawn(&text).answer();
         let judged = report.verdict.judged.iter();
         let found: Vec<&str> = judged
             .filter(|judged| judged.answer == Answer::Present)
@@ -101,7 +104,7 @@ fn every_cause_is_present_in_its_drawing() {
 }
 
 /// Columns of numbers that are no function of columns over the window: the page names the source.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     // By the functions of each row's stack.
     "cpu_sample.spins",
     "cpu_sample.stack",
@@ -113,6 +116,8 @@ const SOURCES: [&str; 9] = [
     // Counted by who named whom, look by look.
     "mysql_session.blocked_by",
     "session.blocked_by",
+    // Interval by interval, against those around it.
+    "requests.timed_ns",
     // What the workload said, without times.
     "workload.outcome.complaints",
     // Over the waits that one thread ended, pool by pool.
@@ -122,7 +127,7 @@ const SOURCES: [&str; 9] = [
 #[test]
 fn every_number_has_its_formula() {
     for (cause, text) in drawings() {
-        let report = drawn(&text).diagnose();
+        let report = drawn(&text).answer();
         let all = report.verdict.findings.iter().flat_map(|it| &it.evidence);
         for number in all.filter(|it| it.formula.is_none()) {
             let column = number.column.as_str();

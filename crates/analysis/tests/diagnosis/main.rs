@@ -12,6 +12,7 @@ mod damaged;
 mod disk;
 mod disk_waits;
 mod drawing;
+mod events;
 mod every;
 mod facts;
 mod golden;

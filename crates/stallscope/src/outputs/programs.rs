@@ -1,5 +1,6 @@
 //! The programs that were started: a line for each group of like ones.
 
+use analysis::program_runs::short;
 use analysis::{duration, integer};
 use model::{Report, StartedProgram};
 
@@ -25,19 +26,6 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
         notes.push(format!("{more} more (--json)"));
     }
     table(&rows, &notes, width)
-}
-
-/// Paths by their last parts: where a file lies is less than what it is called.
-pub(super) fn short(command: &str) -> String {
-    let word = |word: &str| match word.rsplit_once('/') {
-        Some(("", _)) | None => word.to_owned(),
-        Some((_, name)) if name.contains(char::is_alphabetic) && !word.contains("://") => {
-            name.to_owned()
-        }
-        Some(_) => word.to_owned(),
-    };
-    let words: Vec<String> = command.split(' ').map(word).collect();
-    words.join(" ")
 }
 
 fn row(program: &StartedProgram) -> [String; 6] {

@@ -83,6 +83,7 @@ pub(super) fn what(it: &SpikeDifference) -> String {
     match it.kind {
         MeasureKind::Code => format!("{who}: on CPU in {}", innermost(what)),
         MeasureKind::Waits => format!("{who}: waiting in {}", innermost(what)),
+        MeasureKind::Group => format!("group {who}: {what}"),
         MeasureKind::Kernel => format!("kernel: {} ({who})", readable(what)),
         _ => format!("{who}: {}", readable(what)),
     }

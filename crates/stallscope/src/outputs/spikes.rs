@@ -1,11 +1,11 @@
 //! Spikes in words: how many, how often, and what comes before them.
 
+use analysis::program_runs::short;
 use analysis::{duration, integer, percent};
 use model::{Report, Schedule, Spike, SpikeReport, Train, Trigger, TriggerKind};
 
 use super::layout::labelled;
 use super::on_one_line;
-use super::programs::short;
 use super::spike_differences;
 use super::stalls::two_digits;
 
@@ -24,6 +24,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     labelled("Spikes", &in_short(report, spikes), width)
         + &labelled("Period", &periods(spikes), width)
         + &labelled("Trigger", &triggers(spikes), width)
+        + &labelled("Chain", &spikes.chain, width)
         + &spike_differences::lines(spikes, width)
 }
 
@@ -119,19 +120,29 @@ fn triggers(spikes: &SpikeReport) -> String {
             named.push(trigger);
         }
     }
-    let mut words: Vec<String> = named.iter().map(|it| trigger(it, spikes)).collect();
     let is_compared = spikes.compared > 0 && spikes.spikes.len() >= LEAST_COMPARED;
-    if words.is_empty() && is_compared {
-        return format!(
-            "nothing of {} kinds of events comes with them",
-            integer(spikes.compared as f64)
-        );
-    }
+    let Some((first, others)) = named.split_first() else {
+        return match is_compared {
+            true => format!(
+                "nothing of {} kinds of events comes with them",
+                integer(spikes.compared as f64)
+            ),
+            false => String::new(),
+        };
+    };
+    let mut words: Vec<String> = others
+        .iter()
+        .map(|it| format!("{} ({})", does(it), preceded(it, spikes)))
+        .collect();
     let more = spikes.triggers.len() - named.len();
     if more > 0 {
         words.push(format!("{more} more (--json)"));
     }
-    words.join(". Then ")
+    let also = match words.is_empty() {
+        true => String::new(),
+        false => format!(". Also: {}", words.join(", ")),
+    };
+    trigger(first, spikes) + &also
 }
 
 /// Whether a program is started by one that is named already, or beside it: then it says nothing new.
@@ -144,6 +155,27 @@ fn is_of(program: &Trigger, named: &Trigger) -> bool {
 /// `sh sync-permissions (by cron) starts less than 100 ms before 11 of 11 spikes; of its 12 times 11 have one
 /// (consistent)`
 fn trigger(trigger: &Trigger, spikes: &SpikeReport) -> String {
+    let lag = match trigger.lag_ns {
+        lag if lag > spikes.interval_ns as f64 => duration(lag),
+        _ => format!("less than {}", duration(spikes.interval_ns as f64)),
+    };
+    format!(
+        "{} {lag} before {} spikes; of its {} times {} have one ({})",
+        does(trigger),
+        preceded(trigger, spikes),
+        trigger.events,
+        trigger.followed,
+        trigger.confidence.word(),
+    )
+}
+
+/// `11 of 12`
+fn preceded(trigger: &Trigger, spikes: &SpikeReport) -> String {
+    let all = spikes.spikes.len();
+    format!("{} of {all}", (trigger.recall * all as f64).round())
+}
+
+fn does(trigger: &Trigger) -> String {
     let name = match trigger.kind {
         TriggerKind::Program => short(&trigger.name),
         _ => trigger.name.clone(),
@@ -153,25 +185,13 @@ fn trigger(trigger: &Trigger, spikes: &SpikeReport) -> String {
     let parent = parent.map_or(String::new(), |it| {
         format!(" (by `{}`)", on_one_line(&short(it)))
     });
-    let does = match trigger.kind {
+    match trigger.kind {
         TriggerKind::Program => format!("`{name}`{parent} starts"),
         TriggerKind::Connections => format!("{name} opens connections"),
         TriggerKind::Sends => format!("{name} sends far more"),
-        TriggerKind::CpuBurst => format!("{name} takes a CPU"),
+        TriggerKind::CpuBurst => format!("{name} begins to work"),
         TriggerKind::Counter => format!("{name} grows"),
-    };
-    let preceded = (trigger.recall * spikes.spikes.len() as f64).round();
-    let lag = match trigger.lag_ns {
-        lag if lag > spikes.interval_ns as f64 => duration(lag),
-        _ => format!("less than {}", duration(spikes.interval_ns as f64)),
-    };
-    format!(
-        "{does} {lag} before {preceded} of {} spikes; of its {} times {} have one ({})",
-        spikes.spikes.len(),
-        trigger.events,
-        trigger.followed,
-        trigger.confidence.word(),
-    )
+    }
 }
 
 #[cfg(test)]
@@ -239,6 +259,7 @@ mod tests {
             spiking_ns: 8_000_000_000,
             p99_inside_ns: None,
             p99_outside_ns: None,
+            added: None,
             lost: 120.0,
             trains: vec![train],
             triggers: vec![
@@ -247,6 +268,7 @@ mod tests {
                 sends,
             ],
             compared: 40,
+            chain: String::new(),
             differences: Vec::new(),
             measures: 0,
         }
@@ -257,7 +279,7 @@ mod tests {
         let report = report();
         expect!["15.00 s (95 % CI 14.99 to 15.01 s), in 9 of 10 cycles, jitter 34.0 ms: kept by the clock, each 15 s, on the full minute; 1 other spike"]
             .assert_eq(&periods(&report));
-        expect!["`sh sync` (by `cron`) starts less than 100 ms before 9 of 10 spikes; of its 10 times 9 have one (suspected). Then postgres -> :7100 sends far more 300 ms before 9 of 10 spikes; of its 10 times 9 have one (suspected). Then 1 more (--json)"]
+        expect!["`sh sync` (by `cron`) starts less than 100 ms before 9 of 10 spikes; of its 10 times 9 have one (suspected). Also: postgres -> :7100 sends far more (9 of 10), 1 more (--json)"]
             .assert_eq(&triggers(&report));
     }
 

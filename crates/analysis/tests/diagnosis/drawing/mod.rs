@@ -34,7 +34,7 @@
 //! input in what the lanes leave of its time.
 //!
 //! WHO is a path (`/server`), a device of a group (`/server:254:0`), a disk, filesystem or interface
-//! by its name, `cN` (a connection that the Nth serving process holds), `cpuN`, `workerN`, `hotN` (a
+//! by its name, `cN` (a connection that the Nth serving process holds), `cpuN`, `calls:N` (what `server` exchanges at port N of another machine), `workerN`, `hotN` (a
 //! serving process, or its thread), `loaderN` (a thread of the generator), `server`, `loadgen`, `otherN` (of
 //! the Nth `rest` lane), `A<B` (the waits of a pool of threads A that a pool B ends). Without
 //! WHO it is the machine, every CPU, or every serving thread of `run`. What such a lane draws goes
@@ -95,6 +95,11 @@ impl Drawn {
     /// The answer over the steady phase.
     pub fn diagnose(&self) -> Report {
         analysis::diagnose(&self.timeline, &self.meta, None)
+    }
+
+    /// The same with all that is shown beside it, spikes among them.
+    pub fn answer(&self) -> Report {
+        analysis::answer(&self.timeline, &self.meta, None)
     }
 
     /// The answer over an asked-for window.

@@ -184,7 +184,7 @@ impl People {
                 EntityKind::Disk | EntityKind::Filesystem | EntityKind::Interface => None,
                 EntityKind::GroupDisk => lane.path().map(|path| self.groups[path]),
                 EntityKind::Connection => self.holder(about),
-                EntityKind::File => self.server,
+                EntityKind::File | EntityKind::Flow => self.server,
                 EntityKind::Waker => self.pools(about, register),
                 _ => panic!("nobody is called {about}"),
             };
@@ -192,7 +192,11 @@ impl People {
                 EntityKind::Connection => Role::Target,
                 _ => Role::Background,
             };
-            let id = register.enter(kind, about, about, |record| {
+            let name = match about.strip_prefix("calls:") {
+                Some(port) => format!("server (1) -> 10.0.0.3:{port}"),
+                None => about.clone(),
+            };
+            let id = register.enter(kind, &name, about, |record| {
                 record.parent = parent;
                 record.role = role;
             });

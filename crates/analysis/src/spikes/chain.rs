@@ -1,0 +1,122 @@
+//! From what starts the spikes to what waits in them, in one sentence.
+
+use model::{MeasureKind, SpikeDifference, SpikeReport, Train, Trigger, TriggerKind, Unit};
+
+use crate::number_format::{duration, rate};
+use crate::program_runs::short;
+
+/// Links of events that are told.
+const MOST_LINKS: usize = 3;
+/// A wait that is less than this part of what spikes add is not told.
+const LEAST_SHARE: f64 = 0.2;
+
+/// Empty where nothing comes before the spikes.
+pub(super) fn sentence(report: &SpikeReport) -> String {
+    let Some(first) = report.triggers.first() else {
+        return String::new();
+    };
+    let mut parts = vec![format!("{}{}", how_often(report, first), does(first))];
+    parts.extend(later(report, first));
+    parts.extend(waits(&report.differences));
+    parts.join("; ") + "."
+}
+
+fn how_often(report: &SpikeReport, first: &Trigger) -> String {
+    match report.trains.first() {
+        Some(Train {
+            period_ns,
+            spikes,
+            cycles,
+            ..
+        }) => format!(
+            "Every {:.2} s ({} of {cycles} cycles) ",
+            period_ns / 1e9,
+            spikes.len()
+        ),
+        None => format!(
+            "{} times in {:.0} s ",
+            first.events,
+            report.window.seconds()
+        ),
+    }
+}
+
+/// The next links, each of another kind: what a script starts itself belongs to it.
+fn later(report: &SpikeReport, first: &Trigger) -> Vec<String> {
+    let mut kinds = vec![first.kind];
+    let mut told: Vec<&Trigger> = Vec::new();
+    let mut links: Vec<&Trigger> = report.triggers[1..].iter().collect();
+    links.sort_by(|a, b| b.lag_ns.total_cmp(&a.lag_ns));
+    for link in links {
+        // What is read seldom seems to come after the onset.
+        let is_between = link.lag_ns <= first.lag_ns && link.lag_ns > -(report.interval_ns as f64);
+        if told.len() + 1 < MOST_LINKS && is_between && !kinds.contains(&link.kind) {
+            kinds.push(link.kind);
+            told.push(link);
+        }
+    }
+    let told = told.into_iter();
+    told.map(|link| format!("{} later {}", after(report, first, link), does(link)))
+        .collect()
+}
+
+fn after(report: &SpikeReport, first: &Trigger, link: &Trigger) -> String {
+    let lag_ns = first.lag_ns - link.lag_ns;
+    match lag_ns > report.interval_ns as f64 {
+        true => duration(lag_ns),
+        false => format!("less than {}", duration(report.interval_ns as f64)),
+    }
+}
+
+fn does(trigger: &Trigger) -> String {
+    let name = short(&trigger.name);
+    match trigger.kind {
+        TriggerKind::Program => format!("`{name}` starts"),
+        TriggerKind::Connections => format!("{name} opens connections"),
+        TriggerKind::Sends => format!("{name} sends far more"),
+        TriggerKind::CpuBurst => format!("{name} begins to work"),
+        TriggerKind::Counter => format!("{name} grows"),
+    }
+}
+
+/// What most of the time goes to that spikes add, where, and who works meanwhile.
+fn waits(differences: &[SpikeDifference]) -> Vec<String> {
+    let of = |kinds: &'static [MeasureKind]| {
+        let mut own = differences.iter().filter(|it| kinds.contains(&it.kind));
+        own.find(|it| it.share.is_some_and(|share| share >= LEAST_SHARE))
+    };
+    let mut parts = Vec::new();
+    if let Some(it) = of(&[MeasureKind::Time, MeasureKind::Calls]) {
+        let place = of(&[MeasureKind::Waits]);
+        let place = place.map_or(String::new(), |it| format!(", in {}", innermost(&it.what)));
+        parts.push(format!(
+            "{} threads of {} are then {}, usually {}{place}",
+            threads(it, it.inside),
+            it.who,
+            it.what,
+            threads(it, it.outside),
+        ));
+    }
+    if let Some(it) = of(&[MeasureKind::Code]) {
+        parts.push(format!(
+            "{} uses {} CPUs, usually {}, in {}",
+            it.who,
+            threads(it, it.inside),
+            threads(it, it.outside),
+            innermost(&it.what)
+        ));
+    }
+    parts
+}
+
+fn threads(it: &SpikeDifference, value: f64) -> String {
+    match it.unit {
+        Unit::Nanoseconds if value < 0.0005e9 => "0".to_owned(),
+        Unit::Nanoseconds => rate(value / 1e9),
+        _ => rate(value),
+    }
+}
+
+fn innermost(path: &str) -> &str {
+    path.split(" < ").next().unwrap_or(path)
+}

@@ -1,0 +1,80 @@
+//! Spikes, and what comes before them.
+
+use expect_test::expect;
+
+use crate::drawing::{drawn, said, told};
+
+/// Seconds in which each spike begins, as irregular as chance.
+const ONSETS: [usize; 10] = [13, 31, 62, 80, 97, 133, 150, 171, 188, 214];
+const SECONDS: usize = 240;
+
+/// A lane with one cell, and another in the seconds that lie `before` each onset.
+fn lane(name: &str, usual: char, other: char, before: usize) -> String {
+    let is_one = |second: usize| ONSETS.contains(&(second + before));
+    let cell = |second| if is_one(second) { other } else { usual };
+    let cells: String = (0..SECONDS).map(cell).collect();
+    format!("{name} {cells}\n")
+}
+
+/// A server that is fast, but for a second now and then.
+fn spikes() -> String {
+    [
+        "cpus 4  clients 1\n".to_owned(),
+        lane("busy", '4', '4', 0),
+        lane("run", '8', '8', 0),
+        lane("wait", '0', '0', 0),
+        lane("gen", '2', '2', 0),
+        lane("throttled", '0', '0', 0).replace('\n', "  /server\n"),
+        lane("io", '0', '0', 0),
+        lane("memory", '0', '0', 0),
+        lane("tps", '2', '1', 0),
+        lane("ms", '1', '#', 0),
+    ]
+    .concat()
+}
+
+/// A process that works in the second before each.
+pub fn exec() -> String {
+    spikes() + &lane("rest", '0', '9', 1).replace('\n', "  /batch\n")
+}
+
+/// A burst of messages.
+pub fn connections() -> String {
+    spikes() + &lane("flow.sends calls:7100 *1000", '0', '9', 1)
+}
+
+/// A rare count of the database's own.
+pub fn application() -> String {
+    spikes() + &lane("database.deadlocks server *10", '0', '9', 1)
+}
+
+#[test]
+fn what_works_before_spikes_starts_them() {
+    let report = drawn(&exec()).answer();
+    expect![[r#"
+        event.exec | process server | consistent | 0.161
+        Spikes are the bottleneck: 10 of 1.00 s add 16 % of the time of requests; other1 begins to work just before 10 of them.
+        helps: run it when nobody waits, less often, or in smaller parts: not known (how much of it can be spared is not recorded)
+        helps: see what it makes others do (In spikes), and whether it has to: not known (how much of it can be spared is not recorded)
+        not: more of what requests wait for between the spikes, more CPUs, faster disk, more memory
+        wrong if: keep it from happening for some cycles: if the spikes stay, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect!["absent: what comes before the spikes first is of another kind"]
+        .assert_eq(&said(&report, "event.connections"));
+    expect!["absent: event.exec was found"].assert_eq(&said(&report, "healthy"));
+    let spikes = report.spikes.expect("there are some");
+    expect!["10 times in 240 s other1 begins to work."].assert_eq(&spikes.chain);
+}
+
+#[test]
+fn spikes_that_nothing_comes_before_have_no_cause() {
+    let report = drawn(&spikes()).answer();
+    expect!["absent: nothing is known to come before the spikes"]
+        .assert_eq(&said(&report, "event.exec"));
+    let apart = spikes() + &lane("rest", '0', '9', 9).replace('\n', "  /batch\n");
+    let report = drawn(&apart).answer();
+    expect!["absent: nothing is known to come before the spikes"]
+        .assert_eq(&said(&report, "event.exec"));
+    let calm = spikes().replace('#', "1");
+    expect!["absent: no spikes stand out"].assert_eq(&said(&drawn(&calm).answer(), "event.exec"));
+}
