@@ -208,6 +208,8 @@ fn about(seconds: i64, complete: bool) -> Meta {
         workload: None,
         gaps: Vec::new(),
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     }
 }
 

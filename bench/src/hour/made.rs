@@ -208,5 +208,7 @@ fn about(size: &Size, cast: &EntitySelection, complete: bool) -> Meta {
         }),
         gaps: Vec::new(),
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     }
 }

@@ -77,9 +77,9 @@ pub use report::{
 };
 pub use rows::{MISSING, Rows};
 pub use run::{
-    Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Identity,
-    LatencyQuantile, Load, MachineUnit, Meta, Outcome, Provenance, ScriptSummary, Summary, Target,
-    UnitKind, WorkloadRun,
+    Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Firing, Identity,
+    LatencyQuantile, Load, MachineUnit, Meta, Outcome, Provenance, ScriptSummary, Segment, Summary,
+    Target, UnitKind, WorkloadRun,
 };
 pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};

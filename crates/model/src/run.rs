@@ -39,6 +39,12 @@ pub struct Meta {
     pub gaps: Vec<Gap>,
     /// What the recording itself cost.
     pub cost: Cost,
+    /// Which part of a longer recording this is; `None` for one that is whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Segment>,
+    /// When a trigger expression came true, as far as it is within the window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub firings: Vec<Firing>,
 }
 
 impl Meta {
@@ -68,6 +74,29 @@ impl Meta {
             .chain(&mut self.no_target)
             .chain(self.cost.programs.values_mut().flatten())
     }
+}
+
+/// A part of a recording that is written as segments, each a recording by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Segment {
+    /// Its number, from 1; the folder's name is made of it.
+    pub number: u32,
+    /// Whether the recorder went on in another segment: what was measured last then holds up to the window's end,
+    /// as in a recording that was not closed.
+    pub continues: bool,
+}
+
+/// A trigger expression that came true.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Firing {
+    /// When.
+    pub at: Timestamp,
+    /// The trigger expression: `pressure.cpu.some>60% for 4s`.
+    pub trigger: String,
+    /// The value at that moment, with its unit: `71 %`.
+    pub value: String,
+    /// Firings of any trigger since the saving before, for which nothing was saved.
+    pub suppressed: u64,
 }
 
 /// The identity of this recording.

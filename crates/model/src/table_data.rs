@@ -73,6 +73,19 @@ impl TableData {
         self.index = OnceLock::new();
     }
 
+    /// Adds some rows of a table of the same columns, in the order given; those of one entity come in the order of
+    /// time.
+    ///
+    /// # Panics
+    /// When the other has another number of columns, or less rows: a mistake of the program.
+    pub fn append_from(&mut self, other: &TableData, rows: &[usize]) {
+        let (times, entities): (Vec<Timestamp>, Vec<EntityId>) =
+            rows.iter().map(|row| other.key(*row)).unzip();
+        let column = |column: &Narrow| rows.iter().map(|row| column.get(*row)).collect();
+        let columns: Vec<Vec<i64>> = other.columns.iter().map(column).collect();
+        self.append(&times, &entities, columns.iter().map(Vec::as_slice));
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.times.len()

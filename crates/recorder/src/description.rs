@@ -55,6 +55,8 @@ pub(super) fn description(plan: &Plan, clocks: Clocks) -> Meta {
         workload: workload.map(|workload| run_of(workload, clocks.boottime)),
         gaps: Vec::new(),
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     }
 }
 

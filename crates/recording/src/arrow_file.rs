@@ -65,6 +65,11 @@ impl ArrowFile {
         })
     }
 
+    /// Its size.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Appends one batch: wholly or, with an error, not at all.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.stream

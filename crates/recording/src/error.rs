@@ -123,6 +123,14 @@ pub enum Error {
         /// What was found.
         what: String,
     },
+    /// A folder holds more segments than any recording.
+    #[error("{} holds more than {most} segments. Open one of them: stallscope explain {}/000001.stall", .folder.display(), .folder.display())]
+    TooManySegments {
+        /// The folder.
+        folder: PathBuf,
+        /// The most that are read.
+        most: usize,
+    },
     /// A later version wrote it.
     #[error("{} is in format {found}, and this stallscope reads up to format {FORMAT_VERSION}. Open it with a newer stallscope", .folder.display())]
     Newer {

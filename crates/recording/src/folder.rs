@@ -156,7 +156,28 @@ impl FolderHandle {
         })
     }
 
-    /// Gives a file another name, in the place of what has that name: a link is replaced itself.
+    /// Opens a folder in it, and no link to one.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+        let name = single(name.as_ref())?;
+        Ok(Self {
+            fd: open_folder_in(&self.fd, name)?,
+            path: self.path.join(name),
+        })
+    }
+
+    /// Moves a folder of it into another folder of the same file system, under the same name.
+    ///
+    /// # Errors
+    /// What the kernel says; a folder that is there and not empty is not replaced.
+    pub fn move_to(&self, name: impl AsRef<OsStr>, other: &Self) -> io::Result<()> {
+        let name = single(name.as_ref())?;
+        Ok(rustix::fs::renameat(&self.fd, name, &other.fd, name)?)
+    }
+
+    /// Gives a file or folder another name, in the place of what has that name: a link is replaced itself.
     ///
     /// # Errors
     /// What the kernel says.

@@ -32,6 +32,7 @@ mod place;
 mod reader;
 mod recovery;
 mod schema;
+mod segments;
 mod string_list;
 mod table_file;
 mod tables;
@@ -56,6 +57,7 @@ pub use member::Refused;
 pub use naming::{newest, next_name};
 pub use place::{elsewhere, open_named};
 pub use reader::{Reader, Recording};
+pub use segments::{Keep, SegmentedWriter, Segments, Stored};
 pub use writer::Writer;
 
 use model::Timestamp;

@@ -98,6 +98,11 @@ impl<T: Item> ListFile<T> {
         Ok(())
     }
 
+    /// Bytes of the file so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.file.as_ref().map_or(0, ArrowFile::bytes)
+    }
+
     /// Bytes of memory that the waiting items take.
     pub(crate) fn waiting_bytes(&self) -> usize {
         self.waiting_bytes

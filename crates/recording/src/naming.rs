@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use crate::{Error, FOLDER_EXTENSION, META_FILE, Result};
+use crate::{Error, FOLDER_EXTENSION, FolderHandle, META_FILE, Result, Segments};
 
 /// Long enough for any program's name, short enough for any file system's.
 const STEM_BYTES: usize = 60;
@@ -18,17 +19,22 @@ pub fn newest(folder: &Path) -> Result<PathBuf> {
             path.extension()
                 .is_some_and(|extension| extension == FOLDER_EXTENSION)
         })
-        .filter_map(|path| {
-            Some((
-                fs::metadata(path.join(META_FILE)).ok()?.modified().ok()?,
-                path,
-            ))
-        })
+        .filter_map(|path| Some((described_at(&path)?, path)))
         .max()
         .map(|(_, path)| path)
         .ok_or_else(|| Error::NoneFound {
             folder: folder.to_owned(),
         })
+}
+
+/// When the description of a recording was written, or that of its newest segment.
+fn described_at(path: &Path) -> Option<SystemTime> {
+    if let Ok(about) = fs::metadata(path.join(META_FILE)) {
+        return about.modified().ok();
+    }
+    let segments = Segments::of(&FolderHandle::open(path).ok()?).ok()??;
+    let newest = path.join(segments.newest()).join(META_FILE);
+    fs::metadata(newest).ok()?.modified().ok()
 }
 
 /// The name of the next recording in `folder`: `<stem>-<n>.stall`, numbered above all that exist.

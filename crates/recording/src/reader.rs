@@ -13,7 +13,7 @@ use crate::damage::Damage;
 use crate::meta_file::{self, Seal};
 use crate::tables::Tables;
 use crate::{
-    Error, FolderHandle, META_FILE, Refused, Result, TABLE_EXTENSION, journal,
+    Error, FolderHandle, META_FILE, Refused, Result, Segments, TABLE_EXTENSION, journal,
     list_file::Item as _, marks_file, plausible, recovery, schema, upgrade,
 };
 
@@ -58,6 +58,14 @@ impl Reader {
     /// # Errors
     /// As of [`Reader::open`].
     pub fn open_in(folder: &FolderHandle) -> Result<Recording> {
+        match Segments::of(folder)? {
+            Some(segments) => segments.read(.., folder),
+            None => Self::open_whole(folder),
+        }
+    }
+
+    /// Reads a recording that is not written as segments, or one of its segments.
+    pub(crate) fn open_whole(folder: &FolderHandle) -> Result<Recording> {
         // Of a recording that still grows nothing may be missed: it says "complete" when all else is
         // there, and what leaves the journal goes to the tables.
         let meta = read_meta(folder);
@@ -123,7 +131,7 @@ fn assemble(
             .unwrap_or(window.start);
     }
     let mut timeline = Timeline::new(window);
-    timeline.closed = meta.complete;
+    timeline.closed = meta.complete && !meta.segment.is_some_and(|segment| segment.continues);
     timeline.entities = entities;
     timeline.gaps.clone_from(&meta.gaps);
     for lost in &damage {
@@ -168,7 +176,7 @@ struct Version {
 }
 
 /// The content of `meta.json`, and what makes it doubtful.
-fn read_meta(folder: &FolderHandle) -> Result<(Meta, Option<String>)> {
+pub(crate) fn read_meta(folder: &FolderHandle) -> Result<(Meta, Option<String>)> {
     let path = folder.path_of(META_FILE);
     let text = meta_text(folder)?;
     let seal = meta_file::seal_of(&text);

@@ -39,6 +39,8 @@ pub(crate) fn meta(entities: &Entities, tables: &[TableData]) -> Meta {
         workload: None,
         gaps: Vec::new(),
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     }
 }
 

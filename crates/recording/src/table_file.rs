@@ -87,6 +87,11 @@ impl TableFile {
         }
     }
 
+    /// Bytes of the file so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.file.as_ref().map_or(0, ArrowFile::bytes)
+    }
+
     /// How many entities it remembers.
     #[cfg(test)]
     pub(crate) fn remembered(&self) -> usize {

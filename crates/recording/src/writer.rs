@@ -70,6 +70,15 @@ impl Writer {
 
     pub(crate) fn with_limits(folder: &Path, meta: &Meta, limits: Limits) -> Result<Self> {
         let held = Arc::new(FolderHandle::create(folder)?);
+        Self::begin(held, meta, limits)
+    }
+
+    /// Writes into a folder that was just made; removes it when it cannot begin.
+    pub(crate) fn within(held: FolderHandle, meta: &Meta) -> Result<Self> {
+        Self::begin(Arc::new(held), meta, Limits::USUAL)
+    }
+
+    fn begin(held: Arc<FolderHandle>, meta: &Meta, limits: Limits) -> Result<Self> {
         let begin = || {
             let mut meta_file = MetaFile::reserve(&held)?;
             let mut entities = ListFile::new(&held);
@@ -82,7 +91,7 @@ impl Writer {
             // It is ours; what cannot be removed is an empty folder.
             let _ = held.remove_all();
             match error {
-                Error::Write { source, .. } => Error::create(folder, source),
+                Error::Write { source, .. } => Error::create(held.path(), source),
                 other => other,
             }
         })?;
@@ -105,6 +114,17 @@ impl Writer {
     /// The recording's folder, held open.
     pub fn folder(&self) -> &Arc<FolderHandle> {
         &self.folder
+    }
+
+    /// The time of the newest row, or the window's start where there is none.
+    pub(crate) fn newest(&self) -> Timestamp {
+        self.newest
+    }
+
+    /// The size of what is written, bytes, without `meta.json`.
+    pub(crate) fn bytes(&self) -> u64 {
+        let tables: u64 = self.tables.values().map(TableFile::bytes).sum();
+        tables + self.entities.bytes() + self.strings.bytes() + self.journal.bytes()
     }
 
     /// Removes a recording that never began, with its folder.

@@ -173,6 +173,8 @@ fn meta(imported: &Imported) -> Result<Meta> {
         workload: None,
         gaps: gaps(imported),
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     })
 }
 

@@ -170,6 +170,8 @@ fn meta() -> Meta {
         workload: None,
         gaps: Vec::new(),
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     }
 }
 

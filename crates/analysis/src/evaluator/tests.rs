@@ -220,5 +220,7 @@ fn meta(cases: &Cases, window: Window) -> Meta {
         workload: None,
         gaps: Vec::new(),
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     }
 }

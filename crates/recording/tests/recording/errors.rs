@@ -167,10 +167,10 @@ fn rows_that_do_not_fit_are_refused_and_spoil_nothing() {
     check(
         home.path(),
         &writer
-            .entities(&[sample::event(9_000_000, "far", None)])
+            .entities(&[sample::event(90_000_000, "far", None)])
             .unwrap_err(),
         expect![
-            "cannot write HOME/x.stall/entities.arrow: entity number 9000000 is far above the count of 4 events. This is a defect of stallscope: please report it"
+            "cannot write HOME/x.stall/entities.arrow: entity number 90000000 is above the most that there can be, 16000000. This is a defect of stallscope: please report it"
         ],
     );
     writer.close(&meta(true)).unwrap();

@@ -60,6 +60,8 @@ pub fn meta(complete: bool) -> Meta {
             reason: GapReason::Denied("needs CAP_BPF".into()),
         }],
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     }
 }
 

@@ -50,6 +50,8 @@ pub fn describe(drawing: &Drawing, people: &People, window: Window) -> Meta {
         workload: drawing.lane("tps").map(|_| workload(drawing, window)),
         gaps: Vec::new(),
         cost: Cost::default(),
+        segment: None,
+        firings: Vec::new(),
     }
 }
 

@@ -153,6 +153,9 @@ const FIELDS: &[(&str, How, &str)] = &[
     ("cost.kernel_bytes", Number, "*"),
     ("cost.corrections", Number, "*"),
     ("cost.programs", Sentence, "*"),
+    ("segment", Number, "number continues"),
+    ("firings", Number, "at suppressed"),
+    ("firings", Closed, "trigger value"),
     ("cost.cross_check", Number, "compared diff worst_ns switches_missed drops"),
 ];
 

@@ -216,6 +216,16 @@ pub(super) fn meta() -> Meta {
             reason: GapReason::Malformed(told("file")),
         }],
         cost: cost(),
+        segment: Some(Segment {
+            number: 3,
+            continues: true,
+        }),
+        firings: vec![Firing {
+            at: AT,
+            trigger: "pressure.cpu.some>60% for 4s".to_owned(),
+            value: "71 %".to_owned(),
+            suppressed: 2,
+        }],
     }
 }
 
