@@ -60,6 +60,8 @@ pub enum Command {
     /// Writes every row at the next reading, changed or not: rows were lost, and without this the changes in
     /// them would be taken for unchanged values.
     ForceFullRows,
+    /// Asks what sampling has cost so far; answered at once.
+    ReportCost,
     /// Ends the sampling after a last reading of everything.
     Stop,
 }
@@ -79,6 +81,8 @@ pub enum SamplerEvent {
     Contact(Role, SocketAddr),
     /// An assignment was carried out; with the entity of the first process, if it exists.
     Assigned(Role, Option<EntityId>),
+    /// What sampling has cost so far.
+    Cost(Box<Cost>),
     /// The sampler has ended.
     Ended(Ending),
 }

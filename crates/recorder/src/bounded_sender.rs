@@ -86,6 +86,7 @@ fn weight(event: &SamplerEvent) -> usize {
         SamplerEvent::Gap(_)
         | SamplerEvent::Contact(..)
         | SamplerEvent::Assigned(..)
+        | SamplerEvent::Cost(_)
         | SamplerEvent::Ended(_) => 0,
     }
 }

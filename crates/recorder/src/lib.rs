@@ -11,6 +11,7 @@ mod bounded_sender;
 mod clients;
 mod dependencies;
 mod description;
+mod destination;
 mod error;
 mod event;
 mod gaps;
@@ -33,7 +34,7 @@ mod workload_plan;
 
 pub use error::Error;
 pub use observer::{Observer, Progress, Taken};
-pub use plan::{Options, Plan, Subject};
+pub use plan::{Options, Plan, SegmentOptions, Subject};
 pub use privacy::redact_again;
 pub use record::{Recorded, record};
 pub use run::WorkloadEnd;

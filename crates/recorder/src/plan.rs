@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use kernel::Environment;
 use model::{Goal, Role, Sentence};
+use recording::Keep;
 use rustix::process::Rlimit;
 use sources::{AppSource, Application};
 use targets::NamedTarget;
@@ -24,6 +25,8 @@ pub struct Options {
     pub subject: Subject,
     /// The recording's folder, which must not exist; the next free name in the working folder by default.
     pub folder: Option<PathBuf>,
+    /// Where the recording is to be written as segments: how.
+    pub segments: Option<SegmentOptions>,
     /// Processes with a role, besides those of a workload.
     pub targets: Vec<NamedTarget>,
     /// The applications to ask, each with its address as its own tools take it, which may hold a password;
@@ -44,6 +47,20 @@ pub struct Options {
     pub argv: Vec<OsString>,
 }
 
+/// How a recording is written as segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SegmentOptions {
+    /// How long each is.
+    pub length: Duration,
+    /// How much is kept.
+    pub keep: Keep,
+}
+
+impl SegmentOptions {
+    /// The shortest segment: each begins with what it needs of those before.
+    pub const SHORTEST: Duration = Duration::from_secs(2);
+}
+
 /// What a recording is about.
 pub enum Subject {
     /// A workload to start; the recording ends with it.
@@ -59,6 +76,7 @@ pub enum Subject {
 pub struct Plan {
     pub(super) subject: PlannedSubject,
     pub(super) folder: PathBuf,
+    pub(super) segments: Option<SegmentOptions>,
     pub(super) environment: Environment,
     pub(super) targets: Vec<PlannedTarget>,
     pub(super) applications: Vec<Arc<dyn AppSource>>,
@@ -118,6 +136,7 @@ impl Plan {
         Ok(Self {
             subject,
             folder,
+            segments: options.segments,
             environment,
             targets,
             applications,
@@ -183,6 +202,7 @@ mod tests {
         Plan::new(Options {
             subject,
             folder: Some(folder.to_owned()),
+            segments: None,
             targets: Vec::new(),
             applications: Vec::new(),
             trace_all: false,

@@ -2,6 +2,7 @@
 
 mod operations;
 mod parts;
+mod segments;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ use super::labels::Labelled;
 use super::observer::{Observer, Progress};
 use super::plan::Plan;
 use super::storage::{Change, Storage};
+use segments::Segmenting;
 
 /// Gaps are written down this often: the whole list each time, and a starved machine has many.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
@@ -48,6 +50,8 @@ pub(super) struct Session {
     /// What is on its way from the sampler.
     load: Load,
     storage: Storage,
+    /// Where the recording is written as segments: when the next one begins.
+    segmenting: Option<Segmenting>,
     /// When gaps were last written down, and whether some are not.
     saved: Instant,
     unsaved: bool,
@@ -76,7 +80,9 @@ impl Session {
         let interrupts =
             Interrupts::watch(move |interrupt| drop(tell.send(Event::Interrupt(interrupt))))?;
         let meta = description(plan, Clocks::read());
-        let mut storage = Storage::create(&plan.folder, &meta, plan.privacy.clone())?;
+        let segments = plan.segments.as_ref();
+        let keep = segments.map(|segments| segments.keep);
+        let mut storage = Storage::create(&plan.folder, &meta, plan.privacy.clone(), keep)?;
         let load = Load::default();
         let sampler =
             start_sampler(plan, &meta, &events, load.clone()).inspect_err(|_| storage.abandon())?;
@@ -92,6 +98,7 @@ impl Session {
             _interrupts: interrupts,
             load,
             storage,
+            segmenting: segments.map(|segments| Segmenting::new(segments.length)),
             saved: Instant::now(),
             unsaved: false,
             root: plan.environment.root.clone(),
@@ -213,6 +220,7 @@ impl Session {
             }
             SamplerEvent::Contact(role, address) => self.contacted(role, address),
             SamplerEvent::Assigned(_, root) => self.assigned(root),
+            SamplerEvent::Cost(cost) => self.meta.cost = *cost,
             SamplerEvent::Ended(ending) => {
                 self.meta.cost = ending.cost;
                 self.meta.window.end = ending.at;
@@ -271,17 +279,28 @@ impl Session {
 
     /// Writes down who is measured, so that a crash does not lose it.
     pub(super) fn save_meta(&mut self) {
+        let meta = self.described();
+        self.storage.description(meta);
+    }
+
+    /// The recording's description at this moment.
+    fn described(&self) -> Meta {
         let mut meta = self.meta.clone();
         for application in &self.applications {
             meta.gaps.extend_from_slice(application.gaps());
         }
-        self.storage.description(meta);
+        meta
     }
 
     /// Hands on to the kernel what came since the last time: to be called often. Trouble with the disk
     /// is reported once, and its end; the workload and the sampling go on.
     pub(super) fn flush(&mut self) {
-        match self.storage.flush() {
+        let was_flushed = self.storage.is_flushed();
+        let change = self.storage.flush();
+        if !was_flushed && self.storage.is_flushed() {
+            self.segment();
+        }
+        match change {
             None => return,
             Some(Change::Refused(error)) => self.observer.progress(Progress::Unwritten(error)),
             Some(Change::Accepted) => {

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{EntityEvent, Meta, Rows, Table, Text};
-use recording::{Error, FolderHandle, Result, Writer};
+use model::{EntityEvent, Meta, Rows, Table, Text, Timestamp};
+use recording::{Error, FolderHandle, Keep, Result, SegmentedWriter, Writer};
 
+use super::destination::Destination;
 use super::privacy::Privacy;
 
 /// The sampler hands on its tables one by one, once a second: they are one record on disk.
@@ -14,7 +15,7 @@ const GATHER: Duration = Duration::from_millis(20);
 
 /// A recording's folder while it is written.
 pub(super) struct Storage {
-    writer: Option<Writer>,
+    writer: Option<Destination>,
     folder: Arc<FolderHandle>,
     privacy: Privacy,
     /// Whether the disk refused what was to be written last.
@@ -32,12 +33,23 @@ pub(super) enum Change {
 }
 
 impl Storage {
-    /// Makes the folder.
+    /// Makes the folder; with `keep` the recording is written as segments, of which so much is kept.
     ///
     /// # Errors
     /// When it is there already, or cannot be made.
-    pub(super) fn create(folder: &Path, meta: &Meta, privacy: Privacy) -> Result<Self> {
-        let writer = Writer::create(folder, &privacy.meta(meta.clone()))?;
+    pub(super) fn create(
+        folder: &Path,
+        meta: &Meta,
+        privacy: Privacy,
+        keep: Option<Keep>,
+    ) -> Result<Self> {
+        let meta = privacy.meta(meta.clone());
+        let writer = match keep {
+            None => Destination::Whole(Box::new(Writer::create(folder, &meta)?)),
+            Some(keep) => {
+                Destination::Segments(Box::new(SegmentedWriter::create(folder, &meta, keep)?))
+            }
+        };
         Ok(Self {
             folder: writer.folder().clone(),
             writer: Some(writer),
@@ -57,7 +69,7 @@ impl Storage {
     /// # Errors
     /// Rows that do not fit.
     pub(super) fn rows(&mut self, table: &Table, rows: &Rows) -> Result<()> {
-        self.keep(|writer| writer.append(table, rows))
+        self.keep(|writer| writer.rows(table, rows))
     }
 
     /// Keeps changes of the entity list in memory until the next flush.
@@ -78,7 +90,7 @@ impl Storage {
         self.keep(|writer| writer.strings(&texts))
     }
 
-    fn keep(&mut self, keep: impl FnOnce(&mut Writer) -> Result<()>) -> Result<()> {
+    fn keep(&mut self, keep: impl FnOnce(&mut Destination) -> Result<()>) -> Result<()> {
         let Some(writer) = &mut self.writer else {
             return Ok(());
         };
@@ -94,6 +106,26 @@ impl Storage {
         }
     }
 
+    /// The segments, where the recording is written as such.
+    pub(super) fn segments(&mut self) -> Option<&mut SegmentedWriter> {
+        self.writer.as_mut().and_then(Destination::segments)
+    }
+
+    /// Begins the next segment, as [`SegmentedWriter::roll`].
+    ///
+    /// # Errors
+    /// What the disk refused.
+    pub(super) fn roll(&mut self, meta: Meta, next: Meta) -> Result<Option<Timestamp>> {
+        let (meta, next) = (self.privacy.meta(meta), self.privacy.meta(next));
+        let writer = self.writer.as_mut();
+        writer.map_or(Ok(None), |writer| writer.roll(&meta, &next))
+    }
+
+    /// Whether all that came is flushed, and the disk took it.
+    pub(super) fn is_flushed(&self) -> bool {
+        self.unflushed.is_none() && !self.is_refused
+    }
+
     /// Hands on to the kernel what came since the last time, so that a crash does not lose it: to be
     /// called often. Once a second it has something to do.
     pub(super) fn flush(&mut self) -> Option<Change> {
@@ -101,7 +133,7 @@ impl Storage {
             return None;
         }
         self.unflushed = None;
-        let flushed = self.writer.as_mut().map_or(Ok(()), Writer::flush);
+        let flushed = self.writer.as_mut().map_or(Ok(()), Destination::flush);
         let was_refused = std::mem::replace(&mut self.is_refused, flushed.is_err());
         match flushed {
             Err(error) if !was_refused => Some(Change::Refused(error)),
@@ -118,7 +150,7 @@ impl Storage {
     /// Removes the folder of a recording that never began.
     pub(super) fn abandon(&mut self) {
         // What cannot be removed stays as an empty recording, which is no harm.
-        let _ = self.writer.take().map(Writer::abandon);
+        let _ = self.writer.take().map(Destination::abandon);
     }
 
     /// Closes the recording; returns its size in bytes.

@@ -54,7 +54,7 @@ pub use exposed::{Blocked, Exposed};
 pub use folder::{FolderHandle, for_new_file};
 pub use marks_file::add_mark;
 pub use member::Refused;
-pub use naming::{newest, next_name};
+pub use naming::{is_recording, newest, next_name};
 pub use place::{elsewhere, open_named};
 pub use reader::{Reader, Recording};
 pub use segments::{Keep, SegmentedWriter, Segments, Stored};

@@ -27,6 +27,12 @@ pub fn newest(folder: &Path) -> Result<PathBuf> {
         })
 }
 
+/// Whether a folder is a recording, by what it is called within.
+pub fn is_recording(path: &Path) -> bool {
+    let is_segmented = || Segments::of(&FolderHandle::open(path).ok()?).ok()?;
+    path.join(META_FILE).is_file() || is_segmented().is_some()
+}
+
 /// When the description of a recording was written, or that of its newest segment.
 fn described_at(path: &Path) -> Option<SystemTime> {
     if let Ok(about) = fs::metadata(path.join(META_FILE)) {

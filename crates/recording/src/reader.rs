@@ -64,6 +64,17 @@ impl Reader {
         }
     }
 
+    /// Reads the end of a recording: of one that is written as segments the last two.
+    ///
+    /// # Errors
+    /// As of [`Reader::open`].
+    pub fn open_end(folder: &FolderHandle) -> Result<Recording> {
+        match Segments::of(folder)? {
+            Some(segments) => segments.read(segments.len().saturating_sub(2).., folder),
+            None => Self::open_whole(folder),
+        }
+    }
+
     /// Reads a recording that is not written as segments, or one of its segments.
     pub(crate) fn open_whole(folder: &FolderHandle) -> Result<Recording> {
         // Of a recording that still grows nothing may be missed: it says "complete" when all else is

@@ -5,6 +5,7 @@
 mod experimenting;
 mod export;
 mod mark;
+mod segments;
 mod symbolize;
 
 use std::ffi::OsString;
@@ -19,6 +20,7 @@ use targets::NamedTarget;
 pub(crate) use experimenting::Experimenting;
 pub(crate) use export::{Export, ExportFormat, Names};
 pub(crate) use mark::Mark;
+pub(crate) use segments::SegmentArguments;
 pub(crate) use symbolize::Symbolize;
 
 use crate::condition::Condition;
@@ -26,6 +28,7 @@ use crate::difference_condition::DifferenceCondition;
 use crate::duration::parse_duration;
 use crate::goal::parse_goal;
 use crate::outputs::Align;
+use crate::part::{Instant, parse_instant};
 use crate::stack_rate::{StackRate, parse_stacks};
 
 /// Tells what a Linux system is waiting for, who waits, why, and what would change it.
@@ -135,6 +138,8 @@ pub(crate) struct Record {
     /// Record for this long: 30s, 5m. [default: until interrupted]
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, help_heading = SERVER)]
     pub(crate) length: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) segments: SegmentArguments,
     /// Without --target: give the verdict on so many of those who lose most time.
     #[arg(long, value_name = "N", default_value_t = TOP, help_heading = SERVER)]
     pub(crate) top: usize,
@@ -227,12 +232,15 @@ pub(crate) struct Explain {
     /// The recording, a folder or a bundle. [default: the newest folder here]
     #[arg(value_name = "REC")]
     pub(crate) recording: Option<PathBuf>,
-    /// Judge from this time on, counted from the workload's start: 10s.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) from: Option<Duration>,
+    /// Judge from this time on: 10s after the workload's start, or by the wall clock: 14:05, 2026-11-28T14:05:00Z.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub(crate) from: Option<Instant>,
     /// Judge up to this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) to: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub(crate) to: Option<Instant>,
+    /// Judge so much of its end: 10m.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["from", "to"])]
+    pub(crate) last: Option<Duration>,
     /// Judge beside this goal, and not those of the recording: 'p99<10ms', 'mean<5ms', 'max<1s'. Repeatable.
     #[arg(long, value_name = "GOAL", value_parser = parse_goal)]
     pub(crate) slo: Vec<Goal>,
@@ -258,12 +266,15 @@ pub(crate) struct ReportPage {
     /// Write the page here. [default: report.html in the folder; NAME.html beside a bundle]
     #[arg(short, long, value_name = "FILE", conflicts_with = "serve")]
     pub(crate) output: Option<PathBuf>,
-    /// Judge from this time on, counted from the workload's start: 10s.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) from: Option<Duration>,
+    /// Judge from this time on: 10s after the workload's start, or by the wall clock: 14:05, 2026-11-28T14:05:00Z.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub(crate) from: Option<Instant>,
     /// Judge up to this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) to: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub(crate) to: Option<Instant>,
+    /// Judge so much of its end: 10m.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["from", "to"])]
+    pub(crate) last: Option<Duration>,
     /// Serve the page to browsers on this machine, until Ctrl-C; any window selected there is judged.
     #[arg(long)]
     pub(crate) serve: bool,

@@ -16,6 +16,7 @@ use self::experiment::Done;
 use crate::arguments::Compare;
 use crate::open_recording::{self, Opened};
 use crate::outputs::{self, OutputFile};
+use crate::part::Part;
 use crate::temporary_output;
 
 /// A condition of `--fail-if` holds.
@@ -174,7 +175,7 @@ fn with_folder(group: &Named) -> String {
 }
 
 fn is_recording(path: &Path) -> bool {
-    path.join("meta.json").is_file() || bundle::is_bundle(path)
+    recording::is_recording(path) || bundle::is_bundle(path)
 }
 
 /// The recordings in a folder, in the order of their names.
@@ -228,7 +229,7 @@ fn common_name(recordings: &[PathBuf]) -> Option<String> {
 /// Measures one recording after the other, so that one is in memory at a time.
 fn measured(named: &Named) -> Result<Group> {
     let measure = |path: &PathBuf| -> Result<Measured> {
-        let Opened { recording, .. } = open_recording::to_judge(Some(path))?;
+        let Opened { recording, .. } = open_recording::to_judge(Some(path), &Part::default())?;
         if !recording.damage.is_empty() {
             outputs::say(&format!("stallscope: that is about {}", path.display()));
         }

@@ -1,15 +1,13 @@
 //! `explain`: the answer again, from disk.
 
-use std::time::Duration;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use model::{Report, Window};
 use recording::Recording;
 
 use crate::arguments::Explain;
-use crate::duration::nanoseconds;
 use crate::open_recording::{self, Opened};
 use crate::outputs::{self, OutputFile};
+use crate::part::{self, Part};
 use crate::stack_rate::WHY_NO_STACKS;
 use crate::temporary_output;
 
@@ -20,7 +18,15 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
         .as_deref()
         .map(|it| OutputFile::open(it, "--json"))
         .transpose()?;
-    let Opened { mut recording, .. } = open_recording::to_judge(arguments.recording.as_deref())?;
+    let part = Part {
+        last: arguments.last,
+        ..Part::between(arguments.from, arguments.to)
+    };
+    let Opened {
+        mut recording,
+        origin,
+        ..
+    } = open_recording::to_judge(arguments.recording.as_deref(), &part)?;
     if !arguments.slo.is_empty() {
         recording.meta.plan.goals.clone_from(&arguments.slo);
     }
@@ -29,7 +35,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
             outputs::say(&format!("stallscope: the recording has no table {table}"));
         }
     }
-    let window = asked(&recording, arguments.from, arguments.to)?;
+    let window = part.window(&recording, origin)?;
     let mut report = report(&mut recording, window, arguments.top);
     if arguments.stacks {
         report.stacks = analysis::stacks::report(&recording.timeline, report.window);
@@ -58,16 +64,7 @@ pub(crate) fn report(recording: &mut Recording, window: Option<Window>, top: usi
     analysis::conclude(timeline, meta, window, top)
 }
 
-/// The part of a recording that an option each names; `None` without any.
-pub(crate) fn asked(
-    recording: &Recording,
-    from: Option<Duration>,
-    to: Option<Duration>,
-) -> Result<Option<Window>> {
-    window(recording, from.map(nanoseconds), to.map(nanoseconds))
-}
-
-/// The same, in ns after the recording's origin; before it as well.
+/// The report of the part between bounds in ns after the recording's origin; before it as well.
 pub(crate) fn over(
     recording: &Recording,
     from_ns: Option<i64>,
@@ -89,21 +86,7 @@ fn window(
         return Ok(None);
     }
     let (origin, judged) = analysis::judged(timeline, meta);
-    if let (Some(from), Some(to)) = (from_ns, to_ns)
-        && from >= to
-    {
-        bail!("the start is not before the end: nothing lies between them");
-    }
-    let start = from_ns.map_or(judged.start, |ns| origin + ns);
-    let end = to_ns.map_or(judged.end, |ns| origin + ns);
-    let asked = Window::new(start, end);
-    let covered = asked.intersect(timeline.window);
-    let Some(window) = covered.filter(|_| !asked.is_empty()) else {
-        bail!(
-            "the recording holds nothing there: it covers {:.1} s to {:.1} s of the run. Choose a start and an end inside",
-            timeline.window.start.seconds_since(origin).max(0.0),
-            timeline.window.end.seconds_since(origin)
-        );
-    };
-    Ok(Some(window))
+    let at = |ns: i64| origin + ns;
+    let bounds = (from_ns.map(at), to_ns.map(at));
+    part::between(recording, origin, judged, bounds).map(Some)
 }

@@ -14,7 +14,8 @@ use recording::Recording;
 
 use crate::arguments::{Arguments, Command, RecordingOptions, Run};
 use crate::duration::parse_duration;
-use crate::{explain, export, outputs, page};
+use crate::part::{Instant, Part};
+use crate::{export, outputs, page};
 
 /// The longest message about a command line, less what it quotes of it: the help of `run` is the longest.
 const MOST_SAID: usize = 16 << 10;
@@ -36,9 +37,30 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
         Command::Record(record) => {
             named(&record.recording);
             record.length.iter().for_each(|length| again(*length));
+            if let Err(error) = record.segments.options() {
+                sentence(&outputs::sentence(&error), typed);
+            }
         }
-        Command::Explain(explain) => window(explain.from, explain.to, recording),
-        Command::Report(report) => window(report.from, report.to, recording),
+        Command::Explain(explain) => {
+            let last = explain.last;
+            window(
+                Part {
+                    last,
+                    ..Part::between(explain.from, explain.to)
+                },
+                recording,
+            );
+        }
+        Command::Report(report) => {
+            let last = report.last;
+            window(
+                Part {
+                    last,
+                    ..Part::between(report.from, report.to)
+                },
+                recording,
+            );
+        }
         Command::Export(export) => {
             if let Err(error) = export::check(export) {
                 sentence(&outputs::sentence(&error), typed);
@@ -87,10 +109,15 @@ fn again(length: Duration) {
     assert!(read.abs_diff(length) <= grain, "{typed}: {read:?}");
 }
 
-fn window(from: Option<Duration>, to: Option<Duration>, recording: &Recording) {
-    from.iter().chain(&to).for_each(|length| again(*length));
+fn window(part: Part, recording: &Recording) {
+    let lengths = [part.from, part.to].into_iter().flatten();
+    let lengths = lengths.filter_map(|it| match it {
+        Instant::After(length) => Some(length),
+        _ => None,
+    });
+    lengths.chain(part.last).for_each(again);
     let Recording { timeline, meta, .. } = recording;
-    match explain::asked(recording, from, to) {
+    match part.window(recording, None) {
         Ok(window @ Some(_)) => {
             let report = analysis::diagnose(timeline, meta, window);
             let whole = timeline.window;

@@ -266,6 +266,7 @@ fn gaps(imported: &Imported) -> Vec<Gap> {
 mod tests {
     use super::*;
     use crate::open_recording;
+    use crate::part::Part;
 
     const SAR: &str = include_str!("../../imports/fixtures/sar/load.json");
 
@@ -280,7 +281,8 @@ mod tests {
     #[test]
     fn the_answer_says_what_was_seen_and_what_is_missing() {
         let (_home, folder) = recorded(SAR);
-        let opened = open_recording::to_judge(Some(&folder)).expect("a recording");
+        let opened =
+            open_recording::to_judge(Some(&folder), &Part::default()).expect("a recording");
         let mut recording = opened.recording;
         assert!(recording.damage.is_empty());
         let report = analysis::conclude(&mut recording.timeline, &mut recording.meta, None, 5);
@@ -305,7 +307,8 @@ mod tests {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../imports/fixtures/loads");
         let text = fs::read_to_string(fixtures.join(load).join(file)).expect("a fixture");
         let (_home, folder) = recorded(&text);
-        let opened = open_recording::to_judge(Some(&folder)).expect("a recording");
+        let opened =
+            open_recording::to_judge(Some(&folder), &Part::default()).expect("a recording");
         let mut recording = opened.recording;
         let report = analysis::conclude(&mut recording.timeline, &mut recording.meta, None, 5);
         let first = &report.verdict.findings[0];
@@ -350,7 +353,7 @@ mod tests {
     #[test]
     fn what_is_imported_can_be_sent() {
         let (home, folder) = recorded(SAR);
-        let opened = open_recording::open(Some(&folder)).expect("a recording");
+        let opened = open_recording::open(Some(&folder), &Part::default()).expect("a recording");
         let texts = crate::export::everything(&opened.recording, home.path());
         // Overview, texts and replacements: a refusal is one sentence.
         assert_eq!(texts.len(), 3, "{texts:?}");

@@ -5,6 +5,7 @@
 //! A library only for the fuzzer, which feeds it what comes from outside; nothing else may be built on it.
 
 mod arguments;
+mod byte_size;
 mod compare;
 mod condition;
 mod difference_condition;
@@ -20,6 +21,7 @@ mod mark;
 mod open_recording;
 mod outputs;
 mod page;
+mod part;
 mod precision;
 mod report;
 mod serve;

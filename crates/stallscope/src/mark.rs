@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use model::{Mark, Timestamp};
-use recording::{Reader, bundle};
+use recording::{Reader, Segments, bundle};
 
 use crate::arguments::Mark as Arguments;
 use crate::duration::nanoseconds;
@@ -25,7 +25,11 @@ pub(crate) fn mark(arguments: &Arguments) -> Result<u8> {
         );
     }
     let folder = Reader::folder(&path)?;
-    let opened = Reader::open_in(&folder)?;
+    let segments = Segments::of(&folder)?;
+    let opened = match arguments.at {
+        Some(_) => Reader::open_in(&folder)?,
+        None => Reader::open_end(&folder)?,
+    };
     let (timeline, meta) = (&opened.timeline, &opened.meta);
     let (origin, _) = analysis::judged(timeline, meta);
     let after = |time: Timestamp| time.seconds_since(origin);
@@ -49,6 +53,10 @@ pub(crate) fn mark(arguments: &Arguments) -> Result<u8> {
     };
     let Some(mark) = Mark::new(at, &arguments.text) else {
         bail!("the mark has no text: stallscope mark 'index built'");
+    };
+    let folder = match segments {
+        Some(segments) => segments.covering(&folder, at)?,
+        None => folder,
     };
     recording::add_mark(&folder, &mark).with_context(|| {
         format!("cannot write in {shown}; whoever recorded it can, and root with sudo")

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use model::Timestamp;
 use recorder::redact_again;
-use recording::{Reader, Recording, bundle};
+use recording::{FolderHandle, Reader, Recording, Segments, bundle};
 use tempfile::TempDir;
 
 use crate::outputs;
 use crate::page::Place;
+use crate::part::Part;
 use crate::temporary_output::{Entry, TemporaryOutput};
 
 /// A recording that was opened.
@@ -20,28 +22,39 @@ pub(crate) struct Opened {
     pub(crate) recording: Recording,
     /// Where its page belongs: the folder that was read, whatever has its name by now.
     pub(crate) page: Place,
+    /// What times since the start are counted from, where only a part of the recording was read.
+    pub(crate) origin: Option<Timestamp>,
 }
 
-/// Opens the recording that was named, or the newest here, to be judged and shown.
-pub(crate) fn to_judge(named: Option<&Path>) -> Result<Opened> {
-    let mut opened = open(named)?;
+/// Opens the recording that was named, or the newest here, to be judged and shown; of one that is written as segments,
+/// those that the part needs.
+pub(crate) fn to_judge(named: Option<&Path>, part: &Part) -> Result<Opened> {
+    let mut opened = open(named, part)?;
     analysis::prepare(&mut opened.recording.timeline);
     Ok(opened)
 }
 
-/// Opens the recording that was named, or the newest here; what is damaged is said.
+/// Opens the recording that was named, or the newest here, as far as the part needs it; what is damaged is said.
 ///
 /// A bundle is unpacked into a private folder, which is gone when this returns.
-pub(crate) fn open(named: Option<&Path>) -> Result<Opened> {
+pub(crate) fn open(named: Option<&Path>, part: &Part) -> Result<Opened> {
     let path = match named {
         Some(path) => path.to_owned(),
         None => recording::newest(Path::new("."))?,
     };
+    let mut origin = None;
     let (mut recording, page) = match bundle::is_bundle(&path) {
         true => unpacked(&path)?,
         false => {
             let folder = Arc::new(Reader::folder(&path)?);
-            (Reader::open_in(&folder)?, Place::in_recording(&folder))
+            let recording = match Segments::of(&folder)? {
+                Some(segments) => {
+                    origin = segments.start(&folder);
+                    needed(&segments, &folder, part)?
+                }
+                None => Reader::open_in(&folder)?,
+            };
+            (recording, Place::in_recording(&folder))
         }
     };
     redact_again(&mut recording.meta);
@@ -52,7 +65,21 @@ pub(crate) fn open(named: Option<&Path>) -> Result<Opened> {
         path,
         recording,
         page,
+        origin,
     })
+}
+
+/// Reads the segments that a part needs; says how many these are, where they are not all.
+fn needed(segments: &Segments, folder: &FolderHandle, part: &Part) -> Result<Recording> {
+    let places = match part.is_all() {
+        true => 0..segments.len(),
+        false => part.segments(segments, folder),
+    };
+    if places.len() < segments.len() {
+        let (read, all) = (places.len(), segments.len());
+        outputs::say(&format!("stallscope: read {read} of {all} segments"));
+    }
+    Ok(segments.read(places, folder)?)
 }
 
 fn unpacked(path: &Path) -> Result<(Recording, Place)> {

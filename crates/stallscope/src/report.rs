@@ -9,21 +9,27 @@ use tokio::sync::Notify;
 
 use crate::arguments::{ReportPage, TOP};
 use crate::open_recording::{self, Opened};
+use crate::part::Part;
 use crate::serve::{Content, Server};
 use crate::{explain, outputs, page, temporary_output};
 
 pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     let interrupts = temporary_output::watch()?;
+    let part = Part {
+        last: arguments.last,
+        ..Part::between(arguments.from, arguments.to)
+    };
     let Opened {
         path,
         mut recording,
         page: own,
-    } = open_recording::to_judge(arguments.recording.as_deref())?;
+        origin,
+    } = open_recording::to_judge(arguments.recording.as_deref(), &part)?;
     let server = match arguments.serve {
         true => Some(Server::bind(arguments.port.unwrap_or(0))?),
         false => None,
     };
-    let window = explain::asked(&recording, arguments.from, arguments.to)?;
+    let window = part.window(&recording, origin)?;
     let report = explain::report(&mut recording, window, TOP);
     let mut drawn = page::draw(&recording, &report, &page::name(&path))?;
     if let Some(server) = server {

@@ -24,7 +24,7 @@ pub const TARGET: Target = Target {
 const FIXTURE: &str = "crates/recording/fixtures/format-3.stall";
 
 /// Command lines as people type them, each subcommand with its options.
-const LINES: [&[&str]; 22] = [
+const LINES: [&[&str]; 25] = [
     &["run", "--", "pgbench", "-c", "10", "-T", "30", "bench"],
     &["run", "-q", "--no-adjust", "-o", "a.stall", "--", "./load"],
     &[
@@ -89,6 +89,17 @@ const LINES: [&[&str]; 22] = [
     &["explain", "a.stall", "--from", "1s", "--to", "3s"],
     &["explain", "--from=0", "--json=-"],
     &["explain", "--to", "0.0001h"],
+    &["explain", "--last", "10m"],
+    &["report", "--from", "2026-11-28T14:05:00Z", "--to", "14:06"],
+    &[
+        "record",
+        "--segment",
+        "10s",
+        "--keep",
+        "48h",
+        "--max-size",
+        "2G",
+    ],
     &[
         "export",
         "--format",

@@ -10,7 +10,7 @@ mod own;
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use model::{Entity, EntityId, EntityKind, Timestamp, Window};
+use model::{Cost, Entity, EntityId, EntityKind, Timestamp, Window};
 use sensors::Scope;
 
 use self::all::Opened;
@@ -258,6 +258,7 @@ impl Sampler {
                     processes.mark_serving(&pids, now, &mut self.out.registry);
                 }
                 Command::ForceFullRows => self.out.force_full_rows(),
+                Command::ReportCost => sink(SamplerEvent::Cost(Box::new(self.cost()))),
                 Command::Stop => return false,
             }
         }
@@ -332,10 +333,17 @@ impl Sampler {
         }
         self.own.finish(&mut self.out);
         self.flush(sink);
-        let mut cost = self.own.cost.clone();
-        cost.cross_check = self.out.cross_check.take();
-        cost.corrections = self.out.corrections();
+        let cost = self.cost();
         sink(SamplerEvent::Ended(Ending { cost, at }));
+    }
+
+    /// What sampling has cost so far.
+    fn cost(&self) -> Cost {
+        Cost {
+            cross_check: self.out.cross_check.clone(),
+            corrections: self.out.corrections(),
+            ..self.own.cost.clone()
+        }
     }
 }
 

@@ -81,6 +81,18 @@ impl Segments {
         abouts.next().map(|about| about.window.end)
     }
 
+    /// What the wall clock shows at that end, ns since 1970.
+    pub fn realtime_end(&self, folder: &FolderHandle) -> Option<i64> {
+        let mut abouts = self
+            .numbers
+            .iter()
+            .rev()
+            .filter_map(|it| about(folder, *it));
+        let about = abouts.next()?;
+        let since = about.window.end.ns_since(about.identity.anchor_boottime);
+        about.identity.anchor_realtime_ns.checked_add(since)
+    }
+
     /// The places of the segments that a stretch of time needs. Only descriptions are read for it, and of those few.
     pub fn within(
         &self,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{EntityEvent, Meta, Rows, Segment, Table, Text, Timestamp};
+use model::{EntityEvent, Meta, Rows, Segment, Table, Text, Timestamp, Window};
 
 use super::carried::{Carried, Lacking};
 use super::{name_of, number_of};
@@ -17,6 +17,9 @@ const REMOVED: &str = ".removed";
 
 /// A segment is at most such a part of what may be kept, so that removing one removes little.
 const PARTS: u64 = 4;
+
+/// Later than any time.
+const FAR: Timestamp = Timestamp::from_ns(i64::MAX);
 
 /// How much of a recording is kept. Without a limit nothing is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -168,8 +171,13 @@ impl SegmentedWriter {
         // Nothing is written between two rows, so that the new segment begins right behind the newest one.
         let at = self.writer.newest().max(self.start) + 1;
         let number = self.number.saturating_add(1);
-        let mut next = part(next, number, true);
-        next.window = model::Window::new(at, at);
+        let begun = Window::new(at, at);
+        // Gaps may be about times that are still to come.
+        let next = leave_out(part(next, number, true), Window::new(at, FAR));
+        let next = Meta {
+            window: begun,
+            ..next
+        };
         let writer = begin(&self.folder, &next)?;
         let old = std::mem::replace(&mut self.writer, writer);
         if let Err(error) = self.restate(at) {
@@ -178,8 +186,7 @@ impl SegmentedWriter {
             let _ = refused.abandon();
             return Err(error);
         }
-        let mut last = part(meta, self.number, true);
-        last.window = model::Window::new(self.start, at);
+        let mut last = leave_out(part(meta, self.number, true), Window::new(self.start, at));
         last.complete = true;
         let bytes = old.close(&last);
         self.closed.push_back(Stored {
@@ -237,10 +244,15 @@ impl SegmentedWriter {
 
     /// The description of the segment that is being written.
     fn described(&self, meta: &Meta, continues: bool) -> Meta {
-        let mut meta = part(meta, self.number, continues);
-        meta.window.start = self.start;
-        meta.window.end = meta.window.end.max(self.start);
-        meta
+        let end = meta.window.end.max(self.start);
+        let meta = leave_out(
+            part(meta, self.number, continues),
+            Window::new(self.start, FAR),
+        );
+        Meta {
+            window: Window::new(self.start, end),
+            ..meta
+        }
     }
 
     /// Writes into a new segment what it needs of those before.
@@ -299,4 +311,14 @@ fn part(meta: &Meta, number: u32, continues: bool) -> Meta {
         segment: Some(Segment { number, continues }),
         ..meta.clone()
     }
+}
+
+/// Leaves out of a segment's description what happened outside of it.
+fn leave_out(mut meta: Meta, window: Window) -> Meta {
+    let is_inside = |of: Window| of.start <= window.end && of.end >= window.start;
+    meta.gaps.retain(|gap| gap.window.is_none_or(is_inside));
+    meta.firings
+        .retain(|firing| (window.start..=window.end).contains(&firing.at));
+    meta.window = window;
+    meta
 }

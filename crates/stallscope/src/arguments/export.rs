@@ -1,11 +1,10 @@
 //! The options of `export`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::duration::parse_duration;
+use crate::part::{Instant, parse_instant};
 
 /// Examples of `export`.
 const EXPORT_HELP: &str = "\
@@ -29,12 +28,12 @@ pub(crate) struct Export {
     /// csv, parquet, bundle or recording; of call stacks folded, pprof, speedscope or perfetto. [default with --from or --to: recording]
     #[arg(long, value_enum, hide_possible_values = true, required_unless_present_any = ["from", "to"])]
     pub(crate) format: Option<ExportFormat>,
-    /// Only from this time on, counted from the workload's start: 10s.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) from: Option<Duration>,
+    /// Only from this time on: 10s after the workload's start, or by the wall clock: 14:05, 2026-11-28T14:05:00Z.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub(crate) from: Option<Instant>,
     /// Only up to this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) to: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub(crate) to: Option<Instant>,
     /// Write here; it must not exist. [default: named after the recording, here]
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,

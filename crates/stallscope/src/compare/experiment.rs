@@ -15,6 +15,7 @@ use super::arms::{Arm, arms};
 use super::one_run::{End, Interruption, Planned, run};
 use super::state::{Design, Folder, Run, State};
 use crate::arguments::{Compare, Experimenting};
+use crate::part::Part;
 use crate::{open_recording, outputs};
 
 /// Before as many rounds their scatter is hardly known: an interval that happens to be narrow is believed from then on.
@@ -334,7 +335,7 @@ impl Running<'_> {
 
 /// Measures a recording; else why it does not count: a clause.
 fn measured(path: &Path, round: u32) -> std::result::Result<Measured, String> {
-    let opened = open_recording::to_judge(Some(path));
+    let opened = open_recording::to_judge(Some(path), &Part::default());
     let opened = opened.map_err(|error| {
         let why = outputs::sentence(&error);
         format!("its recording cannot be read: {why}")

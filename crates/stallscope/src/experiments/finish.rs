@@ -1,5 +1,6 @@
 //! The end of `run` and `record`: the recording read back, diagnosed and shown.
 
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,15 +12,19 @@ use anyhow::{Context, Result, bail};
 use kernel::Interrupts;
 use model::Report;
 use recorder::Recorded;
-use recording::{FolderHandle, Reader, Recording};
+use recording::{FolderHandle, Reader, Recording, Segments};
 
 use crate::arguments::RecordingOptions;
 use crate::condition::Condition;
 use crate::outputs::{self, OutputFile, Screen};
 use crate::page;
+use crate::part::Part;
 
 /// How often the page is looked for.
 const POLL: Duration = Duration::from_millis(10);
+
+/// So much of a recording that is written as segments is judged at its end.
+const JUDGED_AT_END: Duration = Duration::from_secs(600);
 
 /// What the user wants to learn from a recording.
 pub(super) struct Wanted<'a> {
@@ -49,8 +54,12 @@ fn tell(recorded: Recorded, screen: &Screen, wanted: Wanted<'_>) -> Result<u8> {
     let held = recorded.folder;
     let folder = held.path();
     // Even a recording that hit trouble is read: everything before the trouble is there.
-    let mut recording = Reader::open_in(&held)
-        .with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
+    let read = match Segments::of(&held)? {
+        Some(segments) => segments.read(last_part(&segments, &held), &held),
+        None => Reader::open_in(&held),
+    };
+    let mut recording =
+        read.with_context(|| format!("the recording {} cannot be read back", folder.display()))?;
     analysis::prepare(&mut recording.timeline);
     let (timeline, meta) = (&mut recording.timeline, &mut recording.meta);
     let report = analysis::conclude(timeline, meta, None, top);
@@ -89,6 +98,23 @@ fn tell(recorded: Recorded, screen: &Screen, wanted: Wanted<'_>) -> Result<u8> {
         .iter()
         .for_each(|sentence| screen.say(&format!("stallscope: {sentence}")));
     Ok(u8::from(!violated.is_empty()))
+}
+
+/// The segments that the answer at the end is about: a recording of days is no page.
+fn last_part(segments: &Segments, folder: &FolderHandle) -> Range<usize> {
+    let part = Part {
+        last: Some(JUDGED_AT_END),
+        ..Part::default()
+    };
+    let places = part.segments(segments, folder);
+    if places.len() < segments.len() {
+        outputs::say(&format!(
+            "stallscope: of {} segments the answer is about the last {}: stallscope explain --from 14:05 --to 14:15 is about others",
+            segments.len(),
+            places.len()
+        ));
+    }
+    places
 }
 
 /// Draws the page into the recording's folder, and says where it is.

@@ -59,7 +59,7 @@ impl LiveVerdict {
 
 /// What the last seconds say; nothing where they cannot be read or name nothing.
 fn judge(folder: &FolderHandle) -> Option<String> {
-    let mut recording = Reader::open_in(folder).ok()?;
+    let mut recording = Reader::open_end(folder).ok()?;
     analysis::prepare(&mut recording.timeline);
     let so_far = analysis::so_far(&recording.timeline, &recording.meta)?;
     if so_far.cause == "undetermined" {

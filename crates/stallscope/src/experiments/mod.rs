@@ -62,7 +62,10 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let subject = Subject::Running {
         length: arguments.length,
     };
-    let plan = Plan::new(planned(options, subject, arguments.root.clone()))?;
+    let plan = Plan::new(Options {
+        segments: arguments.segments.options()?,
+        ..planned(options, subject, arguments.root.clone())
+    })?;
     let json = json(options)?;
     let screen = Screen::new();
     let recorded = carry_out(plan, options, &screen)?;
@@ -110,6 +113,7 @@ fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Optio
     Options {
         subject,
         folder: options.output.clone(),
+        segments: None,
         targets: options.target.clone(),
         applications: applications(options),
         trace_all: options.trace_all,

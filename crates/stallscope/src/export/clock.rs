@@ -41,6 +41,16 @@ impl WallClock {
         };
         boot.checked_add(offset)
     }
+
+    /// When it showed so many ns since 1970, UTC: the last time, where it was set back. `None` where damage put it out
+    /// of all range.
+    pub(crate) fn boot_at(&self, realtime_ns: i64) -> Option<Timestamp> {
+        let boot = |(at, offset): &(i64, i64)| Some((*at, realtime_ns.checked_sub(*offset)?));
+        let last = self.offsets.iter().rev().filter_map(boot);
+        let known = last.clone().find(|(at, boot)| boot >= at);
+        let (_, boot) = known.or_else(|| last.last())?;
+        Some(Timestamp::from_ns(boot))
+    }
 }
 
 fn between(before: (i64, i64), after: (i64, i64), boot: i64) -> i64 {
@@ -80,6 +90,20 @@ mod tests {
         let clock = clock(&[(1_000_000, 500), (2_000_000, -900_000)]);
         assert_eq!(at(&clock, 1_999_999), Some(2_000_499));
         assert_eq!(at(&clock, 2_000_000), Some(1_100_000));
+    }
+
+    #[test]
+    fn a_time_on_the_wall_is_found_again() {
+        let clock = clock(&[(1_000_000, 500), (2_000_000, 900), (3_000_000, -400_000)]);
+        let found = |realtime| clock.boot_at(realtime).map(Timestamp::as_ns);
+        assert_eq!(found(2_000_900), Some(2_000_000));
+        assert_eq!(found(1_000_500), Some(1_000_000));
+        assert_eq!(found(500), Some(0), "before all readings");
+        assert_eq!(
+            found(2_700_000),
+            Some(3_100_000),
+            "shown twice: the last time"
+        );
     }
 
     #[test]

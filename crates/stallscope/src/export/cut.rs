@@ -6,9 +6,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use model::{
     EntityEvent, EntityId, EntityKind, Identity, MISSING, Meta, RowKind, Rows, TableData, Timeline,
     Timestamp, Window,
@@ -17,17 +16,21 @@ use recording::{Recording, Writer};
 
 use super::{destination, size};
 use crate::arguments::Export;
-use crate::duration::nanoseconds;
 use crate::outputs;
 use crate::temporary_output::{Entry, TemporaryOutput};
 
 /// Rows that are held at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> Result<()> {
+/// Writes the part of a recording in a window; times are shown since `origin`, or since the workload's start.
+pub(super) fn export(
+    arguments: &Export,
+    path: &Path,
+    recording: &Recording,
+    (window, origin): (Window, Option<Timestamp>),
+) -> Result<()> {
     let Recording { meta, timeline, .. } = recording;
-    let (origin, _) = analysis::judged(timeline, meta);
-    let window = window(arguments, timeline, origin)?;
+    let origin = origin.unwrap_or_else(|| analysis::judged(timeline, meta).0);
     let folder = destination(arguments, path, "-cut.stall");
     let meta = part_of(meta, timeline, window)?;
     let bytes = save(&folder, timeline, &meta)?;
@@ -71,25 +74,6 @@ fn save(folder: &Path, timeline: &Timeline, meta: &Meta) -> Result<String> {
     Ok(size(bytes))
 }
 
-/// The part that is meant: to the recording's ends, where an option is left out.
-fn window(arguments: &Export, timeline: &Timeline, origin: Timestamp) -> Result<Window> {
-    let at = |time: Duration| origin + nanoseconds(time);
-    let whole = timeline.window;
-    let asked = Window::new(
-        arguments.from.map_or(whole.start, at),
-        arguments.to.map_or(whole.end, at),
-    );
-    let part = asked.intersect(whole).filter(|part| !part.is_empty());
-    let Some(part) = part else {
-        bail!(
-            "the recording holds nothing there: it covers {:.1} s to {:.1} s of the run. Choose --from and --to inside, the first before the second",
-            whole.start.seconds_since(origin).max(0.0),
-            whole.end.seconds_since(origin)
-        );
-    };
-    Ok(part)
-}
-
 /// The description of the part. What stands in it for the whole run, as the workload's own summary, stays.
 fn part_of(meta: &Meta, timeline: &Timeline, window: Window) -> Result<Meta> {
     let mut gaps = timeline.gaps.clone();
@@ -106,6 +90,12 @@ fn part_of(meta: &Meta, timeline: &Timeline, window: Window) -> Result<Meta> {
         complete: true,
         environment,
         gaps,
+        firings: meta
+            .firings
+            .iter()
+            .filter(|firing| window.contains(firing.at))
+            .cloned()
+            .collect(),
         format_version: model::FORMAT_VERSION,
         ..meta.clone()
     })

@@ -18,26 +18,40 @@ use anyhow::{Context, Result, bail};
 use recording::{Blocked, FolderHandle};
 
 use crate::arguments::{Export, ExportFormat};
-use crate::{open_recording, temporary_output};
+use crate::open_recording::{self, Opened};
+use crate::part::Part;
+use crate::temporary_output;
 
+pub(crate) use clock::WallClock;
 pub(crate) use cut::save_again;
 pub(crate) use fuzz_targets::everything;
 
 pub(crate) fn export(arguments: &Export) -> Result<u8> {
     check(arguments)?;
     let _interrupts = temporary_output::watch()?;
-    let opened = open_recording::open(arguments.recording.as_deref())?;
-    let (path, recording) = (opened.path, opened.recording);
+    let part = Part::between(arguments.from, arguments.to);
+    let Opened {
+        path,
+        recording,
+        origin,
+        ..
+    } = open_recording::open(arguments.recording.as_deref(), &part)?;
     match arguments.format() {
         ExportFormat::Bundle => bundle::export(arguments, &path, &recording)?,
-        ExportFormat::Recording => cut::export(arguments, &path, &recording)?,
+        ExportFormat::Recording => {
+            let window = part.stretch(&recording, origin)?;
+            cut::export(arguments, &path, &recording, (window, origin))?;
+        }
         ExportFormat::Csv | ExportFormat::Parquet => {
             tables::export(arguments, &path, &recording)?;
         }
         ExportFormat::Folded
         | ExportFormat::Pprof
         | ExportFormat::Speedscope
-        | ExportFormat::Perfetto => stacks::export(arguments, &path, &recording)?,
+        | ExportFormat::Perfetto => {
+            let window = part.window(&recording, origin)?;
+            stacks::export(arguments, &path, &recording, window)?;
+        }
     }
     Ok(0)
 }

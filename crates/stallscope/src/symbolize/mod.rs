@@ -17,12 +17,13 @@ use sensors::stack::{STACK, SYMBOL};
 use self::debug_files::{DebugFiles, Found};
 use crate::arguments::Symbolize;
 use crate::export::save_again;
+use crate::part::Part;
 use crate::stack_rate::WHY_NO_STACKS;
 use crate::{open_recording, outputs, temporary_output};
 
 pub(crate) fn symbolize(arguments: &Symbolize) -> Result<u8> {
     let _interrupts = temporary_output::watch()?;
-    let opened = open_recording::open(arguments.recording.as_deref())?;
+    let opened = open_recording::open(arguments.recording.as_deref(), &Part::default())?;
     let (path, mut recording) = (opened.path, opened.recording);
     let Some(files) = files(&recording.timeline) else {
         bail!("the recording has no call stacks: {WHY_NO_STACKS}");

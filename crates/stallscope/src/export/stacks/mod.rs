@@ -20,9 +20,9 @@ use recording::Recording;
 use super::clock::WallClock;
 use super::{destination, place, refused, size};
 use crate::arguments::{Export, ExportFormat};
+use crate::outputs;
 use crate::stack_rate::WHY_NO_STACKS;
 use crate::temporary_output::{Entry, TemporaryOutput};
-use crate::{explain, outputs};
 
 /// Samples of a part of a recording, with the frames of their stacks.
 pub(super) struct Profile<'a> {
@@ -93,9 +93,13 @@ fn id_of(record: &EntityRecord) -> u32 {
 /// Writes a profile in one of the formats.
 type Writing = fn(&Profile<'_>, &mut dyn Write) -> Result<()>;
 
-pub(super) fn export(arguments: &Export, path: &Path, recording: &Recording) -> Result<()> {
-    let asked = explain::asked(recording, arguments.from, arguments.to)?;
-    let window = asked.unwrap_or(recording.timeline.window);
+pub(super) fn export(
+    arguments: &Export,
+    path: &Path,
+    recording: &Recording,
+    window: Option<Window>,
+) -> Result<()> {
+    let window = window.unwrap_or(recording.timeline.window);
     let Some(profile) = Profile::of(recording, window) else {
         bail!("the recording has no call stacks: {WHY_NO_STACKS}");
     };

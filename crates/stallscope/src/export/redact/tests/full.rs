@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use model::{
     Complaint, ComplaintKind, Cost, CrossCheck, Entity, EntityEvent, EntityId, EntityKind,
-    EntityRecord, ExitKind, Gap, GapReason, Goal, Identity, Latency, LatencyQuantile, Load,
+    EntityRecord, ExitKind, Firing, Gap, GapReason, Goal, Identity, Latency, LatencyQuantile, Load,
     MachineUnit, Mark, Meta, Outcome, Part, Plan, Provenance, ReadEvery, Role, ScriptSummary,
-    Summary, Target, Timeline, Timestamp, UnitKind, Window, WorkloadRun, sentence,
+    Segment, Summary, Target, Timeline, Timestamp, UnitKind, Window, WorkloadRun, sentence,
 };
 use recording::Recording;
 use serde_json::Value;
