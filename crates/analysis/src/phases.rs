@@ -105,10 +105,9 @@ pub(crate) fn of_several<'a>(
 /// The instant that is shown as 0 s: where the workload's own clock starts.
 pub(crate) fn origin(timeline: &Timeline, meta: &Meta, bins: &[Bin]) -> Timestamp {
     let started = meta.workload.as_ref().map(|workload| workload.started);
-    bins.first()
-        .map(|bin| bin.window.start)
-        .or(started)
-        .unwrap_or(timeline.window.start)
+    let first = bins.first().map(|bin| bin.window.start);
+    let known = timeline.origin.or(first).or(started);
+    known.unwrap_or(timeline.window.start)
 }
 
 fn found_at(meta: &Meta) -> Timestamp {
@@ -135,7 +134,8 @@ fn without_signal(meta: &Meta, origin: Timestamp, whole: Window) -> (Timestamp, 
     } else {
         0
     };
-    (origin + settle, end)
+    // Of a part of a recording the start may be long past.
+    ((origin + settle).max(whole.start), end)
 }
 
 /// What is neither warm-up nor end, cut where it changed, in indices of bins, and the end of the last

@@ -21,6 +21,9 @@ pub struct Timeline {
     pub marks: Vec<Mark>,
     /// Whether the recording was closed: every series then ends where it was last seen.
     pub closed: bool,
+    /// What times are counted from, where this is a part of a longer recording; `None` where the recording says that
+    /// itself.
+    pub origin: Option<Timestamp>,
     tables: BTreeMap<String, TableData>,
 }
 
@@ -34,6 +37,7 @@ impl Timeline {
             gaps: Vec::new(),
             marks: Vec::new(),
             closed: true,
+            origin: None,
             tables: BTreeMap::new(),
         }
     }

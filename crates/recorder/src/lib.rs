@@ -29,14 +29,17 @@ mod search;
 mod session;
 mod storage;
 mod survey;
+mod trigger;
 mod workload;
 mod workload_plan;
 
 pub use error::Error;
 pub use observer::{Observer, Progress, Taken};
-pub use plan::{Options, Plan, SegmentOptions, Subject};
+pub use plan::{Options, Plan, SegmentOptions, Subject, TriggerOptions};
 pub use privacy::redact_again;
 pub use record::{Recorded, record};
 pub use run::WorkloadEnd;
+pub use session::Savings;
 pub use sources::Application;
+pub use trigger::{RateLimit, Trigger, WrongLimit, WrongTrigger};
 pub use workload_plan::{Stderr, Stdout, WorkloadOptions};

@@ -17,6 +17,7 @@ use targets::NamedTarget;
 use super::applications;
 use super::error::Result;
 use super::privacy::Privacy;
+use super::trigger::{RateLimit, Trigger};
 use super::workload_plan::{Recognised, WorkloadOptions, WorkloadPlan};
 
 /// What a user asks to be recorded.
@@ -27,6 +28,8 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// Where the recording is to be written as segments: how.
     pub segments: Option<SegmentOptions>,
+    /// Where only what lies around a firing is to be kept: what fires, and how much.
+    pub triggers: Option<TriggerOptions>,
     /// Processes with a role, besides those of a workload.
     pub targets: Vec<NamedTarget>,
     /// The applications to ask, each with its address as its own tools take it, which may hold a password;
@@ -61,6 +64,21 @@ impl SegmentOptions {
     pub const SHORTEST: Duration = Duration::from_secs(2);
 }
 
+/// What is saved of a ring of segments, and when.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TriggerOptions {
+    /// Any of these fires.
+    pub triggers: Vec<Trigger>,
+    /// How much before a firing is saved.
+    pub before: Duration,
+    /// How much after it.
+    pub after: Duration,
+    /// How often something is saved.
+    pub at_most: RateLimit,
+    /// What all savings may take, bytes; the oldest are removed.
+    pub max_size: Option<u64>,
+}
+
 /// What a recording is about.
 pub enum Subject {
     /// A workload to start; the recording ends with it.
@@ -77,6 +95,7 @@ pub struct Plan {
     pub(super) subject: PlannedSubject,
     pub(super) folder: PathBuf,
     pub(super) segments: Option<SegmentOptions>,
+    pub(super) triggers: Option<TriggerOptions>,
     pub(super) environment: Environment,
     pub(super) targets: Vec<PlannedTarget>,
     pub(super) applications: Vec<Arc<dyn AppSource>>,
@@ -129,7 +148,10 @@ impl Plan {
                 (PlannedSubject::Workload(Box::new(plan)), folder)
             }
             Subject::Running { length } => {
-                let folder = options.folder.unwrap_or_else(|| next_folder("record"));
+                let folder = options.folder.unwrap_or_else(|| match options.triggers {
+                    Some(_) => next_folder("triggered").with_extension(""),
+                    None => next_folder("record"),
+                });
                 (PlannedSubject::Running { length }, folder)
             }
         };
@@ -137,6 +159,7 @@ impl Plan {
             subject,
             folder,
             segments: options.segments,
+            triggers: options.triggers,
             environment,
             targets,
             applications,
@@ -203,6 +226,7 @@ mod tests {
             subject,
             folder: Some(folder.to_owned()),
             segments: None,
+            triggers: None,
             targets: Vec::new(),
             applications: Vec::new(),
             trace_all: false,

@@ -9,7 +9,7 @@ use super::error::Result;
 use super::observer::{Observer, Progress};
 use super::plan::{Plan, PlannedSubject};
 use super::run::{WorkloadEnd, run};
-use super::session::Session;
+use super::session::{Savings, Session};
 
 /// A recording that was made.
 pub struct Recorded {
@@ -17,6 +17,8 @@ pub struct Recorded {
     pub folder: Arc<FolderHandle>,
     /// Its size in bytes, or what the disk did not take at the end; what it did not take before is a gap.
     pub closed: recording::Result<u64>,
+    /// What triggers saved; `None` where there were none. The folder is then gone.
+    pub savings: Option<Savings>,
     /// What became of the workload; `None` where none was started.
     pub workload: Option<WorkloadEnd>,
 }
@@ -39,9 +41,12 @@ pub fn record(plan: Plan, observer: Arc<dyn Observer>) -> Result<Recorded> {
             None
         }
     };
+    let folder = session.folder().clone();
+    let (closed, savings) = session.close();
     Ok(Recorded {
-        folder: session.folder().clone(),
-        closed: session.close(),
+        folder,
+        closed,
+        savings,
         workload,
     })
 }

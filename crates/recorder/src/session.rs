@@ -2,6 +2,7 @@
 
 mod operations;
 mod parts;
+mod ring;
 mod segments;
 
 use std::collections::VecDeque;
@@ -29,6 +30,8 @@ use super::labels::Labelled;
 use super::observer::{Observer, Progress};
 use super::plan::Plan;
 use super::storage::{Change, Storage};
+use ring::Ring;
+pub use ring::Savings;
 use segments::Segmenting;
 
 /// Gaps are written down this often: the whole list each time, and a starved machine has many.
@@ -52,6 +55,8 @@ pub(super) struct Session {
     storage: Storage,
     /// Where the recording is written as segments: when the next one begins.
     segmenting: Option<Segmenting>,
+    /// Where only what lies around a firing is kept.
+    ring: Option<Ring>,
     /// When gaps were last written down, and whether some are not.
     saved: Instant,
     unsaved: bool,
@@ -82,10 +87,17 @@ impl Session {
         let meta = description(plan, Clocks::read());
         let segments = plan.segments.as_ref();
         let keep = segments.map(|segments| segments.keep);
-        let mut storage = Storage::create(&plan.folder, &meta, plan.privacy.clone(), keep)?;
+        let (folder, top) = ring_folder(plan)?;
+        let privacy = plan.privacy.clone();
+        let mut storage = Storage::create(&folder, &meta, privacy, keep)
+            .inspect_err(|_| top.iter().for_each(|it| drop(it.remove_all())))?;
+        let ring = plan.triggers.as_ref().zip(top);
+        let ring = ring.map(|(options, top)| Ring::new(top, options, keep.unwrap_or_default()));
         let load = Load::default();
-        let sampler =
-            start_sampler(plan, &meta, &events, load.clone()).inspect_err(|_| storage.abandon())?;
+        let sampler = start_sampler(plan, &meta, &events, load.clone()).inspect_err(|_| {
+            storage.abandon();
+            ring.iter().for_each(Ring::remove_if_empty);
+        })?;
         let applications = start_applications(plan, &meta, &events);
         Ok(Self {
             meta,
@@ -98,6 +110,7 @@ impl Session {
             _interrupts: interrupts,
             load,
             storage,
+            ring,
             segmenting: segments.map(|segments| Segmenting::new(segments.length)),
             saved: Instant::now(),
             unsaved: false,
@@ -204,6 +217,9 @@ impl Session {
                 for application in &mut self.applications {
                     application.note(&events);
                 }
+                if let Some(ring) = &mut self.ring {
+                    ring.watch.entities(&events);
+                }
                 let kept = self.storage.entities(events);
                 self.note(kept);
             }
@@ -299,6 +315,7 @@ impl Session {
         let change = self.storage.flush();
         if !was_flushed && self.storage.is_flushed() {
             self.segment();
+            self.watch_triggers();
         }
         match change {
             None => return,
@@ -317,6 +334,7 @@ impl Session {
     pub(super) fn abandon(&mut self) {
         self.sampler.tell(Command::Stop);
         self.storage.abandon();
+        self.ring.iter().for_each(Ring::remove_if_empty);
     }
 
     /// The recording's folder, held open.
@@ -328,7 +346,7 @@ impl Session {
     ///
     /// # Errors
     /// What the disk does not take at the end; what it did not take before is a gap.
-    pub(super) fn close(mut self) -> recording::Result<u64> {
+    pub(super) fn close(mut self) -> (recording::Result<u64>, Option<Savings>) {
         let end = if self.ended {
             self.meta.window.end
         } else {
@@ -342,7 +360,10 @@ impl Session {
         }
         // Without the sampler's own end, what the recording covers is told by its rows, as after a crash.
         self.meta.complete = self.ended;
-        self.storage.close(self.meta)
+        if let Some(savings) = self.end_ring() {
+            return (Ok(savings.bytes), Some(savings));
+        }
+        (self.storage.close(self.meta), None)
     }
 
     fn take(&mut self, news: News) {
@@ -376,6 +397,9 @@ impl Session {
     }
 
     fn rows(&mut self, table: &Table, rows: &Rows) {
+        if let Some(ring) = &mut self.ring {
+            ring.watch.rows(table, rows);
+        }
         let kept = self.storage.rows(table, rows);
         self.note(kept);
     }
@@ -400,6 +424,17 @@ impl Session {
                 let share = (now.1 - before.1) as f64 / (now.0 - before.0) as f64;
                 self.observer.progress(Progress::CpuPressure(share));
             }
+        }
+    }
+}
+
+/// Where the recording is written, and for a ring the folder around it, which is made here.
+fn ring_folder(plan: &Plan) -> Result<(PathBuf, Option<Arc<FolderHandle>>)> {
+    match plan.triggers {
+        None => Ok((plan.folder.clone(), None)),
+        Some(_) => {
+            let top = FolderHandle::create(&plan.folder)?;
+            Ok((plan.folder.join(ring::RING), Some(Arc::new(top))))
         }
     }
 }

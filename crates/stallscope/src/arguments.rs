@@ -95,6 +95,8 @@ Examples:
   stallscope record --for 30s
   stallscope record --target port:5432 --for 30s
   stallscope record --target unit:nginx --target dependency=port:6379 --for 5m
+  stallscope record --keep 48h --max-size 2G
+  stallscope record --target port:5432 --trigger 'latency.p99>100ms for 300ms'
 
 Programs on this machine that are connected to the target make its load; --target generator=... names others.
 Without --target Stallscope records the whole machine: who waits, for what, and who makes them wait.";

@@ -22,11 +22,8 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
         last: arguments.last,
         ..Part::between(arguments.from, arguments.to)
     };
-    let Opened {
-        mut recording,
-        origin,
-        ..
-    } = open_recording::to_judge(arguments.recording.as_deref(), &part)?;
+    let Opened { mut recording, .. } =
+        open_recording::to_judge(arguments.recording.as_deref(), &part)?;
     if !arguments.slo.is_empty() {
         recording.meta.plan.goals.clone_from(&arguments.slo);
     }
@@ -35,7 +32,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
             outputs::say(&format!("stallscope: the recording has no table {table}"));
         }
     }
-    let window = part.window(&recording, origin)?;
+    let window = part.window(&recording)?;
     let mut report = report(&mut recording, window, arguments.top);
     if arguments.stacks {
         report.stacks = analysis::stacks::report(&recording.timeline, report.window);

@@ -117,7 +117,7 @@ fn window(part: Part, recording: &Recording) {
     });
     lengths.chain(part.last).for_each(again);
     let Recording { timeline, meta, .. } = recording;
-    match part.window(recording, None) {
+    match part.window(recording) {
         Ok(window @ Some(_)) => {
             let report = analysis::diagnose(timeline, meta, window);
             let whole = timeline.window;

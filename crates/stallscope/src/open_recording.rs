@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use model::Timestamp;
 use recorder::redact_again;
 use recording::{FolderHandle, Reader, Recording, Segments, bundle};
 use tempfile::TempDir;
@@ -22,8 +21,6 @@ pub(crate) struct Opened {
     pub(crate) recording: Recording,
     /// Where its page belongs: the folder that was read, whatever has its name by now.
     pub(crate) page: Place,
-    /// What times since the start are counted from, where only a part of the recording was read.
-    pub(crate) origin: Option<Timestamp>,
 }
 
 /// Opens the recording that was named, or the newest here, to be judged and shown; of one that is written as segments,
@@ -42,16 +39,12 @@ pub(crate) fn open(named: Option<&Path>, part: &Part) -> Result<Opened> {
         Some(path) => path.to_owned(),
         None => recording::newest(Path::new("."))?,
     };
-    let mut origin = None;
     let (mut recording, page) = match bundle::is_bundle(&path) {
         true => unpacked(&path)?,
         false => {
             let folder = Arc::new(Reader::folder(&path)?);
             let recording = match Segments::of(&folder)? {
-                Some(segments) => {
-                    origin = segments.start(&folder);
-                    needed(&segments, &folder, part)?
-                }
+                Some(segments) => needed(&segments, &folder, part)?,
                 None => Reader::open_in(&folder)?,
             };
             (recording, Place::in_recording(&folder))
@@ -65,7 +58,6 @@ pub(crate) fn open(named: Option<&Path>, part: &Part) -> Result<Opened> {
         path,
         recording,
         page,
-        origin,
     })
 }
 

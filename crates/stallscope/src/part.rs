@@ -124,21 +124,15 @@ impl Part {
     }
 
     /// The window of it in what was read of a recording, with the ends of what is judged where one is left out; `None`
-    /// for all of it. Times since the start are counted from `origin` where that is known, and else from the workload's
-    /// start.
+    /// for all of it.
     ///
     /// # Errors
     /// One sentence: nothing lies there, or the clock on the wall is not known.
-    pub(crate) fn window(
-        &self,
-        recording: &Recording,
-        origin: Option<Timestamp>,
-    ) -> Result<Option<Window>> {
+    pub(crate) fn window(&self, recording: &Recording) -> Result<Option<Window>> {
         if self.is_all() {
             return Ok(None);
         }
-        let (started, judged) = analysis::judged(&recording.timeline, &recording.meta);
-        let origin = origin.unwrap_or(started);
+        let (origin, judged) = analysis::judged(&recording.timeline, &recording.meta);
         self.within(recording, origin, judged).map(Some)
     }
 
@@ -146,13 +140,8 @@ impl Part {
     ///
     /// # Errors
     /// As of [`Part::window`].
-    pub(crate) fn stretch(
-        &self,
-        recording: &Recording,
-        origin: Option<Timestamp>,
-    ) -> Result<Window> {
-        let (started, _) = analysis::judged(&recording.timeline, &recording.meta);
-        let origin = origin.unwrap_or(started);
+    pub(crate) fn stretch(&self, recording: &Recording) -> Result<Window> {
+        let (origin, _) = analysis::judged(&recording.timeline, &recording.meta);
         self.within(recording, origin, recording.timeline.window)
     }
 

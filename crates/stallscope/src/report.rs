@@ -23,13 +23,12 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
         path,
         mut recording,
         page: own,
-        origin,
     } = open_recording::to_judge(arguments.recording.as_deref(), &part)?;
     let server = match arguments.serve {
         true => Some(Server::bind(arguments.port.unwrap_or(0))?),
         false => None,
     };
-    let window = part.window(&recording, origin)?;
+    let window = part.window(&recording)?;
     let report = explain::report(&mut recording, window, TOP);
     let mut drawn = page::draw(&recording, &report, &page::name(&path))?;
     if let Some(server) = server {

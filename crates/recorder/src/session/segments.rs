@@ -13,6 +13,9 @@ use crate::observer::Progress;
 /// what comes after. Rows are handed over once a second.
 const AHEAD: Duration = Duration::from_millis(1_500);
 
+/// Half of the time between two hand-overs of rows.
+const HALF: Duration = Duration::from_millis(500);
+
 /// How long a segment is at least, whatever its size.
 const LEAST: Duration = Duration::from_secs(1);
 
@@ -49,7 +52,8 @@ impl Session {
             self.sampler.tell(Command::ForceFullRows);
             self.sampler.tell(Command::ReportCost);
         }
-        if age >= segmenting.length || is_large {
+        // What comes next comes in a second.
+        if age + HALF >= segmenting.length || is_large {
             self.roll();
         }
     }

@@ -65,7 +65,7 @@ impl Segments {
         folder.open_folder(&name).map_err(Error::read(&path))
     }
 
-    /// When the oldest one began: what times are counted from. `None` where no description can be read.
+    /// When the oldest one began: what times of the whole recording and of a part of it are counted from. `None` where no description can be read.
     pub fn start(&self, folder: &FolderHandle) -> Option<Timestamp> {
         let mut abouts = self.numbers.iter().filter_map(|it| about(folder, *it));
         abouts.next().map(|about| about.window.start)
@@ -155,11 +155,13 @@ impl Segments {
                 }
             }
         }
-        joined.finish().ok_or_else(|| {
+        let mut recording = joined.finish().ok_or_else(|| {
             trouble.unwrap_or_else(|| Error::NoMeta {
                 folder: folder.path().to_owned(),
             })
-        })
+        })?;
+        recording.timeline.origin = self.start(folder);
+        Ok(recording)
     }
 
     /// The place of the last segment for which something holds that holds up to some time and then no more; the first

@@ -93,6 +93,11 @@ impl SegmentedWriter {
         self.closed.iter()
     }
 
+    /// The time of the newest row.
+    pub fn newest(&self) -> Timestamp {
+        self.writer.newest()
+    }
+
     /// When the segment that is being written began.
     pub fn start(&self) -> Timestamp {
         self.start

@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
-use recorder::{Application, Options, Plan, Recorded, Stderr, Stdout, Subject, WorkloadOptions};
+use recorder::{
+    Application, Options, Plan, Recorded, Savings, Stderr, Stdout, Subject, WorkloadOptions,
+};
 use workloads::Adjust;
 
 use self::console::Console;
@@ -64,11 +66,17 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     };
     let plan = Plan::new(Options {
         segments: arguments.segments.options()?,
+        triggers: arguments.segments.triggers(),
         ..planned(options, subject, arguments.root.clone())
     })?;
     let json = json(options)?;
     let screen = Screen::new();
     let recorded = carry_out(plan, options, &screen)?;
+    if let Some(savings) = &recorded.savings {
+        screen.say(&saved_by_triggers(savings));
+        screen.flush();
+        return Ok(0);
+    }
     let wanted = Wanted {
         options,
         json,
@@ -76,6 +84,24 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
         top: arguments.top,
     };
     finish(recorded, &screen, wanted)
+}
+
+/// What was saved, and what to do with it.
+fn saved_by_triggers(savings: &Savings) -> String {
+    let suppressed = match savings.suppressed {
+        0 => String::new(),
+        1 => " 1 more firing was not saved.".to_owned(),
+        many => format!(" {many} more firings were not saved."),
+    };
+    match &*savings.recordings {
+        [] => format!("No trigger fired: nothing was kept.{suppressed}"),
+        [.., newest] => format!(
+            "Saved {} ({:.1} MB).{suppressed} Next: stallscope explain {}",
+            analysis::count(savings.recordings.len() as u32, "recording"),
+            savings.bytes as f64 / 1e6,
+            newest.display()
+        ),
+    }
 }
 
 fn workload(arguments: &Run) -> WorkloadOptions {
@@ -114,6 +140,7 @@ fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Optio
         subject,
         folder: options.output.clone(),
         segments: None,
+        triggers: None,
         targets: options.target.clone(),
         applications: applications(options),
         trace_all: options.trace_all,

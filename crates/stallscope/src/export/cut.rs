@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use model::{
     EntityEvent, EntityId, EntityKind, Identity, MISSING, Meta, RowKind, Rows, TableData, Timeline,
-    Timestamp, Window,
+    Window,
 };
 use recording::{Recording, Writer};
 
@@ -22,15 +22,15 @@ use crate::temporary_output::{Entry, TemporaryOutput};
 /// Rows that are held at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// Writes the part of a recording in a window; times are shown since `origin`, or since the workload's start.
+/// Writes the part of a recording in a window.
 pub(super) fn export(
     arguments: &Export,
     path: &Path,
     recording: &Recording,
-    (window, origin): (Window, Option<Timestamp>),
+    window: Window,
 ) -> Result<()> {
     let Recording { meta, timeline, .. } = recording;
-    let origin = origin.unwrap_or_else(|| analysis::judged(timeline, meta).0);
+    let (origin, _) = analysis::judged(timeline, meta);
     let folder = destination(arguments, path, "-cut.stall");
     let meta = part_of(meta, timeline, window)?;
     let bytes = save(&folder, timeline, &meta)?;

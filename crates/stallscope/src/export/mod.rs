@@ -31,16 +31,13 @@ pub(crate) fn export(arguments: &Export) -> Result<u8> {
     let _interrupts = temporary_output::watch()?;
     let part = Part::between(arguments.from, arguments.to);
     let Opened {
-        path,
-        recording,
-        origin,
-        ..
+        path, recording, ..
     } = open_recording::open(arguments.recording.as_deref(), &part)?;
     match arguments.format() {
         ExportFormat::Bundle => bundle::export(arguments, &path, &recording)?,
         ExportFormat::Recording => {
-            let window = part.stretch(&recording, origin)?;
-            cut::export(arguments, &path, &recording, (window, origin))?;
+            let window = part.stretch(&recording)?;
+            cut::export(arguments, &path, &recording, window)?;
         }
         ExportFormat::Csv | ExportFormat::Parquet => {
             tables::export(arguments, &path, &recording)?;
@@ -49,7 +46,7 @@ pub(crate) fn export(arguments: &Export) -> Result<u8> {
         | ExportFormat::Pprof
         | ExportFormat::Speedscope
         | ExportFormat::Perfetto => {
-            let window = part.window(&recording, origin)?;
+            let window = part.window(&recording)?;
             stacks::export(arguments, &path, &recording, window)?;
         }
     }
