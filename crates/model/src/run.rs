@@ -42,7 +42,7 @@ pub struct Meta {
     /// Which part of a longer recording this is; `None` for one that is whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Segment>,
-    /// When a trigger expression came true, as far as it is within the window.
+    /// When a trigger expression came true and something was saved for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub firings: Vec<Firing>,
 }

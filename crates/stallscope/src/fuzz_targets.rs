@@ -37,6 +37,9 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
         Command::Record(record) => {
             named(&record.recording);
             record.length.iter().for_each(|length| again(*length));
+            for trigger in &record.segments.trigger {
+                assert_eq!(trigger.to_string().parse().as_ref(), Ok(trigger));
+            }
             if let Err(error) = record.segments.options() {
                 sentence(&outputs::sentence(&error), typed);
             }

@@ -24,7 +24,7 @@ pub const TARGET: Target = Target {
 const FIXTURE: &str = "crates/recording/fixtures/format-3.stall";
 
 /// Command lines as people type them, each subcommand with its options.
-const LINES: [&[&str]; 25] = [
+const LINES: [&[&str]; 27] = [
     &["run", "--", "pgbench", "-c", "10", "-T", "30", "bench"],
     &["run", "-q", "--no-adjust", "-o", "a.stall", "--", "./load"],
     &[
@@ -90,6 +90,23 @@ const LINES: [&[&str]; 25] = [
     &["explain", "--from=0", "--json=-"],
     &["explain", "--to", "0.0001h"],
     &["explain", "--last", "10m"],
+    &[
+        "record",
+        "--trigger",
+        "latency.p99>100ms for 300ms",
+        "--trigger=spike",
+        "--at-most",
+        "1/5m",
+    ],
+    &[
+        "record",
+        "--trigger",
+        "pressure.cpu.some>60% for 4s",
+        "--trigger",
+        "throughput<500.5",
+        "--before",
+        "5s",
+    ],
     &["report", "--from", "2026-11-28T14:05:00Z", "--to", "14:06"],
     &[
         "record",

@@ -62,6 +62,7 @@ impl Session {
     pub(super) fn roll(&mut self) {
         let meta = self.described();
         let mut next = meta.clone();
+        next.firings.clear();
         // The wall clock may have been set since; each segment knows it by itself.
         let clocks = Clocks::read();
         next.identity.anchor_realtime_ns = clocks.realtime_ns;
@@ -86,6 +87,6 @@ impl Session {
     fn forget_before(&mut self, at: Timestamp) {
         let gaps = &mut self.meta.gaps;
         gaps.retain(|gap| gap.window.is_none_or(|window| window.end >= at));
-        self.meta.firings.retain(|firing| firing.at >= at);
+        self.meta.firings.clear();
     }
 }

@@ -318,12 +318,11 @@ fn part(meta: &Meta, number: u32, continues: bool) -> Meta {
     }
 }
 
-/// Leaves out of a segment's description what happened outside of it.
+/// Leaves out of a segment's description what was not seen outside of it. A firing is in the segment in which it was
+/// noticed.
 fn leave_out(mut meta: Meta, window: Window) -> Meta {
     let is_inside = |of: Window| of.start <= window.end && of.end >= window.start;
     meta.gaps.retain(|gap| gap.window.is_none_or(is_inside));
-    meta.firings
-        .retain(|firing| (window.start..=window.end).contains(&firing.at));
     meta.window = window;
     meta
 }

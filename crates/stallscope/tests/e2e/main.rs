@@ -52,6 +52,7 @@ mod quota;
 mod redis;
 mod report;
 mod request_times;
+mod ring;
 mod scrape;
 mod secrets;
 mod serve;
