@@ -148,8 +148,8 @@ fn moment(
     }
 }
 
-fn about(size: &Size, cast: &EntitySelection, complete: bool) -> Meta {
-    let target = |role, name: &str, root| Target {
+fn target(size: &Size, role: Role, name: &str, root: Option<EntityId>) -> Target {
+    Target {
         role,
         root,
         name: name.to_owned(),
@@ -161,7 +161,11 @@ fn about(size: &Size, cast: &EntitySelection, complete: bool) -> Meta {
         allowed: (0..size.cpus).collect(),
         found_at: START,
         machine_unit: None,
-    };
+    }
+}
+
+fn about(size: &Size, cast: &EntitySelection, complete: bool) -> Meta {
+    let target = |role, name, root| target(size, role, name, root);
     let environment = [("machine.architecture".to_owned(), "x86_64".to_owned())];
     Meta {
         format_version: FORMAT_VERSION,

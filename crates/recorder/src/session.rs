@@ -87,7 +87,7 @@ impl Session {
         let meta = description(plan, Clocks::read());
         let segments = plan.segments.as_ref();
         let keep = segments.map(|segments| segments.keep);
-        let (folder, top) = ring_folder(plan)?;
+        let (folder, top) = ring::folder(plan)?;
         let privacy = plan.privacy.clone();
         let mut storage = Storage::create(&folder, &meta, privacy, keep)
             .inspect_err(|_| top.iter().for_each(|it| drop(it.remove_all())))?;
@@ -424,17 +424,6 @@ impl Session {
                 let share = (now.1 - before.1) as f64 / (now.0 - before.0) as f64;
                 self.observer.progress(Progress::CpuPressure(share));
             }
-        }
-    }
-}
-
-/// Where the recording is written, and for a ring the folder around it, which is made here.
-fn ring_folder(plan: &Plan) -> Result<(PathBuf, Option<Arc<FolderHandle>>)> {
-    match plan.triggers {
-        None => Ok((plan.folder.clone(), None)),
-        Some(_) => {
-            let top = FolderHandle::create(&plan.folder)?;
-            Ok((plan.folder.join(ring::RING), Some(Arc::new(top))))
         }
     }
 }

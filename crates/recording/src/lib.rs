@@ -37,6 +37,7 @@ mod string_list;
 mod table_file;
 mod tables;
 mod upgrade;
+mod whole;
 mod write_backlog;
 mod writer;
 
@@ -56,8 +57,9 @@ pub use marks_file::add_mark;
 pub use member::Refused;
 pub use naming::{is_recording, newest, next_name};
 pub use place::{elsewhere, open_named};
-pub use reader::{Reader, Recording};
+pub use reader::Reader;
 pub use segments::{Keep, SegmentedWriter, Segments, Stored};
+pub use whole::Recording;
 pub use writer::Writer;
 
 use model::Timestamp;

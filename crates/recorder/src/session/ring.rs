@@ -11,12 +11,13 @@ use model::{Firing, Identity, Mark, Timestamp, Window};
 use recording::{FolderHandle, Keep};
 
 use super::Session;
+use crate::error::Result;
 use crate::observer::Progress;
-use crate::plan::TriggerOptions;
+use crate::plan::{Plan, TriggerOptions};
 use crate::trigger::{Fired, Limiter, Verdict, Watch};
 
 /// The ring's folder in that of the savings; no name of a recording, so that it is not taken for the newest.
-pub(in super::super) const RING: &str = "ring";
+const RING: &str = "ring";
 
 /// A ring and what was saved of it.
 pub(super) struct Ring {
@@ -217,6 +218,17 @@ impl Session {
             bytes: ring.saved.iter().map(|it| it.bytes).sum(),
             suppressed: ring.limiter.suppressed_in_all,
         })
+    }
+}
+
+/// Where the recording is written, and for a ring the folder around it, which is made here.
+pub(super) fn folder(plan: &Plan) -> Result<(PathBuf, Option<Arc<FolderHandle>>)> {
+    match plan.triggers {
+        None => Ok((plan.folder.clone(), None)),
+        Some(_) => {
+            let top = FolderHandle::create(&plan.folder)?;
+            Ok((plan.folder.join(RING), Some(Arc::new(top))))
+        }
     }
 }
 

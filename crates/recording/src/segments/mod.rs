@@ -6,7 +6,7 @@
 //! is then in the segment in which it ends. There is no index that could be wrong: the names are in order, and each
 //! segment's `meta.json` says what it covers.
 
-mod carried;
+mod carry_over;
 mod joined;
 mod read;
 mod write;

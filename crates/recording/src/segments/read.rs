@@ -6,8 +6,8 @@ use model::{Identity, Timestamp, Window};
 
 use super::joined::Joined;
 use super::{MOST, name_of, number_of};
-use crate::reader::read_meta;
-use crate::{Damage, Error, FolderHandle, META_FILE, Reader, Recording, Result};
+use crate::whole::{self, read_meta};
+use crate::{Damage, Error, FolderHandle, META_FILE, Recording, Result};
 
 /// The segments in a recording's folder, the oldest first.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ impl Segments {
             let opened = folder
                 .open_folder(&name)
                 .map_err(Error::read(&folder.path_of(&name)));
-            match opened.and_then(|opened| Reader::open_whole(&opened)) {
+            match opened.and_then(|opened| whole::open(&opened)) {
                 Ok(part) => joined.take(&name, part),
                 // The recorder removed it meanwhile, with all before it.
                 Err(_) if joined.is_empty() && !folder.has(&name) => {}

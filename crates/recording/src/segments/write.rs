@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use model::{EntityEvent, Meta, Rows, Segment, Table, Text, Timestamp, Window};
 
-use super::carried::{Carried, Lacking};
+use super::carry_over::{CarryOver, Lacking};
 use super::{name_of, number_of};
 use crate::{Error, FolderHandle, Result, Writer};
 
@@ -51,7 +51,7 @@ pub struct SegmentedWriter {
     number: u32,
     start: Timestamp,
     closed: VecDeque<Stored>,
-    carried: Carried,
+    carry_over: CarryOver,
     keep: Keep,
 }
 
@@ -73,7 +73,7 @@ impl SegmentedWriter {
             number,
             start: meta.window.start,
             closed: VecDeque::new(),
-            carried: Carried::default(),
+            carry_over: CarryOver::default(),
             keep,
         })
     }
@@ -114,7 +114,7 @@ impl SegmentedWriter {
     /// # Errors
     /// Only rows that do not fit: mistakes of the program.
     pub fn append(&mut self, table: &Table, rows: &Rows) -> Result<()> {
-        let Lacking { texts, stacks } = self.carried.lacking(table, rows);
+        let Lacking { texts, stacks } = self.carry_over.lacking(table, rows);
         if !texts.is_empty() {
             self.writer.strings(&texts)?;
         }
@@ -122,7 +122,7 @@ impl SegmentedWriter {
             self.writer.append(&table, &rows)?;
         }
         self.writer.append(table, rows)?;
-        self.carried.rows(table, rows);
+        self.carry_over.rows(table, rows);
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl SegmentedWriter {
     /// Only events that do not fit: mistakes of the program.
     pub fn entities(&mut self, events: &[EntityEvent]) -> Result<()> {
         self.writer.entities(events)?;
-        self.carried.entities(events);
+        self.carry_over.entities(events);
         Ok(())
     }
 
@@ -141,7 +141,7 @@ impl SegmentedWriter {
     /// # Errors
     /// Only texts that do not fit: mistakes of the program.
     pub fn strings(&mut self, texts: &[Text]) -> Result<()> {
-        let parents = self.carried.strings(texts);
+        let parents = self.carry_over.strings(texts);
         if !parents.is_empty() {
             self.writer.strings(&parents)?;
         }
@@ -185,7 +185,7 @@ impl SegmentedWriter {
         };
         let writer = begin(&self.folder, &next)?;
         let old = std::mem::replace(&mut self.writer, writer);
-        if let Err(error) = self.restate(at) {
+        if let Err(error) = self.write_needed(at) {
             let refused = std::mem::replace(&mut self.writer, old);
             // What cannot be removed is a segment that begins with what the old one has.
             let _ = refused.abandon();
@@ -261,8 +261,8 @@ impl SegmentedWriter {
     }
 
     /// Writes into a new segment what it needs of those before.
-    fn restate(&mut self, at: Timestamp) -> Result<()> {
-        let (events, tables) = self.carried.begin(at);
+    fn write_needed(&mut self, at: Timestamp) -> Result<()> {
+        let (events, tables) = self.carry_over.begin(at);
         self.writer.entities(&events)?;
         for (table, rows) in tables {
             self.append(&table, &rows)?;

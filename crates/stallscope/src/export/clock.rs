@@ -46,9 +46,10 @@ impl WallClock {
     /// of all range.
     pub(crate) fn boot_at(&self, realtime_ns: i64) -> Option<Timestamp> {
         let boot = |(at, offset): &(i64, i64)| Some((*at, realtime_ns.checked_sub(*offset)?));
-        let last = self.offsets.iter().rev().filter_map(boot);
-        let known = last.clone().find(|(at, boot)| boot >= at);
-        let (_, boot) = known.or_else(|| last.last())?;
+        let mut readings = self.offsets.iter().filter_map(boot);
+        let first = readings.clone().next();
+        let known = readings.rfind(|(at, boot)| boot >= at);
+        let (_, boot) = known.or(first)?;
         Some(Timestamp::from_ns(boot))
     }
 }

@@ -178,7 +178,7 @@ fn first_known<'a>(data: &TableData, rows: impl Iterator<Item = &'a usize>) -> V
 
 #[cfg(test)]
 mod tests {
-    use model::{Column, Entity, EntityRecord, Table, Unit};
+    use model::{Column, Entity, EntityRecord, Table, Timestamp, Unit};
 
     use super::*;
 

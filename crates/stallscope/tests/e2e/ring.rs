@@ -127,6 +127,27 @@ fn hogs() -> Vec<Running> {
     (0..count).map(|_| hog()).collect()
 }
 
+/// Whether a saving has 4 s before its firing and 3 s after it, and says so.
+fn assert_has_the_firing(saved: &Path) {
+    let recording = Reader::open(saved).expect("a recording");
+    assert_eq!(recording.damage, []);
+    let [firing] = &recording.meta.firings[..] else {
+        panic!("one firing: {:?}", recording.meta.firings);
+    };
+    assert_eq!(firing.trigger, "pressure.cpu.some>70% for 4s");
+    let window = recording.timeline.window;
+    assert!(
+        firing.at.seconds_since(window.start) >= 4.0,
+        "{firing:?} in {window:?}"
+    );
+    assert!(
+        window.end.seconds_since(firing.at) >= 3.0,
+        "{firing:?} in {window:?}"
+    );
+    assert_eq!(recording.timeline.marks.len(), 1);
+    assert_eq!(recording.timeline.marks[0].at, firing.at);
+}
+
 #[test]
 fn a_trigger_keeps_what_lies_around_a_moment_and_nothing_else() {
     if !needs::pressure() {
@@ -172,23 +193,7 @@ fn a_trigger_keeps_what_lies_around_a_moment_and_nothing_else() {
     ended.status(0).says("saving 4 s before and 3 s after");
     ended.says("Saved 1 recording");
     assert_eq!(inside(&kept), saved(), "the ring is gone");
-    let recording = Reader::open(&saved()[0]).expect("a recording");
-    assert_eq!(recording.damage, []);
-    let [firing] = &recording.meta.firings[..] else {
-        panic!("one firing: {:?}", recording.meta.firings);
-    };
-    assert_eq!(firing.trigger, "pressure.cpu.some>70% for 4s");
-    let window = recording.timeline.window;
-    assert!(
-        firing.at.seconds_since(window.start) >= 4.0,
-        "{firing:?} in {window:?}"
-    );
-    assert!(
-        window.end.seconds_since(firing.at) >= 3.0,
-        "{firing:?} in {window:?}"
-    );
-    assert_eq!(recording.timeline.marks.len(), 1);
-    assert_eq!(recording.timeline.marks[0].at, firing.at);
+    assert_has_the_firing(&saved()[0]);
     let path = saved()[0].to_string_lossy().into_owned();
     place.run(&["explain", &path]).status(0);
 }

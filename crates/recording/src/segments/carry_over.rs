@@ -13,7 +13,7 @@ const STACK_TABLE: &str = "stack";
 
 /// What later segments may need.
 #[derive(Default)]
-pub(super) struct Carried {
+pub(super) struct CarryOver {
     /// Entities that live, and those that ended since the last segment began: a last row about them may be late.
     entities: BTreeMap<EntityId, EntityRecord>,
     /// The newest row of each series.
@@ -49,7 +49,7 @@ pub(super) struct Lacking {
     pub(super) stacks: Option<(Table, Rows)>,
 }
 
-impl Carried {
+impl CarryOver {
     /// Notes changes of the entity list.
     pub(super) fn entities(&mut self, events: &[EntityEvent]) {
         for event in events {
