@@ -36,15 +36,16 @@ pub(crate) fn parse_instant(text: &str) -> Result<Instant, String> {
             "`{text}` is no time: write 10s (since the start), 14:05:30, or 2026-11-28T14:05:30Z"
         )
     };
-    if let Ok(time) = text.parse::<Time>() {
-        return Ok(Instant::TimeOfDay(time));
-    }
-    let at = match text.parse::<jiff::Timestamp>() {
-        Ok(at) => at,
-        Err(_) => {
-            let local = text.parse::<DateTime>().map_err(|_| wrong())?;
+    // In this order: what has a date has a time of day as well, and what has an offset has both.
+    let at = match (text.parse::<jiff::Timestamp>(), text.parse::<DateTime>()) {
+        (Ok(at), _) => at,
+        (_, Ok(local)) => {
             let zoned = local.to_zoned(TimeZone::system()).map_err(|_| wrong())?;
             zoned.timestamp()
+        }
+        _ => {
+            let time = text.parse::<Time>().map_err(|_| wrong())?;
+            return Ok(Instant::TimeOfDay(time));
         }
     };
     let at = i64::try_from(at.as_nanosecond()).map_err(|_| wrong())?;

@@ -250,7 +250,7 @@ fn assert_whole_by_itself(part: &Recording, is_known: impl Fn(u32) -> bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn segments_read_as_one_are_the_recording_that_was_not_cut(

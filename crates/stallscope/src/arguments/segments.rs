@@ -37,7 +37,7 @@ pub(crate) struct SegmentArguments {
     /// Remove the oldest segments, or what triggers saved, as long as all together are larger: 2G.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = KEPT)]
     pub(crate) max_size: Option<u64>,
-    /// Keep only what lies around a moment at which this comes true: 'latency.p99>100ms for 300ms', 'spike', 'pressure.cpu.some>60% for 4s', 'throughput<500 for 1s'. Repeatable.
+    /// Keep only what lies around a moment: 'latency.p99>100ms for 300ms', 'spike', 'pressure.cpu.some>60% for 4s'. Repeatable.
     #[arg(long, value_name = "EXPR", conflicts_with = "keep", help_heading = KEPT)]
     pub(crate) trigger: Vec<Trigger>,
     /// With --trigger: how much before it is kept. [default: 30s]

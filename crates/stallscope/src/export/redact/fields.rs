@@ -155,7 +155,7 @@ const FIELDS: &[(&str, How, &str)] = &[
     ("cost.programs", Sentence, "*"),
     ("segment", Number, "number continues"),
     ("firings", Number, "at suppressed"),
-    ("firings", Closed, "trigger value"),
+    ("firings", Withheld, "trigger value"),
     ("cost.cross_check", Number, "compared diff worst_ns switches_missed drops"),
 ];
 

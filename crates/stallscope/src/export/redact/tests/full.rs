@@ -181,25 +181,7 @@ pub(super) fn meta() -> Meta {
             anchor_realtime_ns: 1,
             anchor_boottime: AT,
         },
-        plan: Plan {
-            stack_rate: Some(49),
-            min_wait_ns: Some(1_000),
-            command: "run".to_owned(),
-            targets: vec![told("user")],
-            fast_period_ns: 1,
-            typed: vec!["stallscope".to_owned(), "run".to_owned()],
-            periods: BTreeMap::from([(
-                "disk".to_owned(),
-                ReadEvery {
-                    near_ns: 1,
-                    rest_ns: 1,
-                },
-            )]),
-            trace_all: true,
-            goals: [Latency::Mean, Latency::Quantile(0.99)]
-                .map(|of| Goal { of, below_ns: 1 })
-                .into(),
-        },
+        plan: plan(told("user")),
         window: Window::new(AT, Timestamp::from_ns(9_000_000_000)),
         complete: true,
         cpus: 2,
@@ -226,6 +208,28 @@ pub(super) fn meta() -> Meta {
             value: "71 %".to_owned(),
             suppressed: 2,
         }],
+    }
+}
+
+fn plan(named: model::Sentence) -> Plan {
+    Plan {
+        stack_rate: Some(49),
+        min_wait_ns: Some(1_000),
+        command: "run".to_owned(),
+        targets: vec![named],
+        fast_period_ns: 1,
+        typed: vec!["stallscope".to_owned(), "run".to_owned()],
+        periods: BTreeMap::from([(
+            "disk".to_owned(),
+            ReadEvery {
+                near_ns: 1,
+                rest_ns: 1,
+            },
+        )]),
+        trace_all: true,
+        goals: [Latency::Mean, Latency::Quantile(0.99)]
+            .map(|of| Goal { of, below_ns: 1 })
+            .into(),
     }
 }
 
