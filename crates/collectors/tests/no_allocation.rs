@@ -166,7 +166,8 @@ fn tick(
         SamplerEvent::Strings(_)
         | SamplerEvent::Gap(_)
         | SamplerEvent::Contact(..)
-        | SamplerEvent::Assigned(..) => is_gap = true,
+        | SamplerEvent::Assigned(..)
+        | SamplerEvent::Cost(_) => is_gap = true,
         SamplerEvent::Ended(_) => {}
     });
     assert!(goes_on);
