@@ -64,7 +64,10 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
         spiking_ns: spikes.iter().map(|it| it.window.len_ns()).sum(),
         p99_inside_ns: inside,
         p99_outside_ns: outside,
-        added: detect::added(&signal.bins, &found, window),
+        // Calls in a log are not the requests of a target: they lead no verdict.
+        added: (signal.provenance != Provenance::Log)
+            .then(|| detect::added(&signal.bins, &found, window))
+            .flatten(),
         lost: spikes.iter().map(|it| it.lost).sum(),
         trains: reported.collect(),
         triggers,

@@ -222,8 +222,62 @@ impl LogMiner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{LOG, LOG_TEMPLATE, LOGGED_CALL};
+    use crate::log::{LOG, LOG_TEMPLATE, LOGGED_CALL, Lines};
+    use expect_test::expect;
     use proptest::prelude::*;
+
+    /// Lines of what a server wrote, by name.
+    fn mined(captured: &[u8]) -> String {
+        let (mut lines, mut miner) = (Lines::default(), LogMiner::default());
+        lines.take(captured, |line, length| miner.line(line, length));
+        let changes = miner.changes().into_iter();
+        let named = changes.filter_map(|it| Some(format!("{:>3} {}\n", it.counts[0], it.name?)));
+        named.collect()
+    }
+
+    /// PostgreSQL 15 as Debian 12 has it: log_connections, log_disconnections, log_checkpoints and
+    /// log_min_duration_statement = 0.
+    #[test]
+    fn a_log_of_postgres_by_template() {
+        let captured = include_bytes!("../../fixtures/log/postgresql-15");
+        expect![[r#"
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+             11 <*> UTC <*> LOG: connection received: host=<*>
+             11 <*> UTC <*> LOG: connection authorized: user=<*> database=<*> application_name=<*>
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+             11 <*> UTC <*> LOG: disconnection: session time: <*> user=<*> database=<*> host=<*>
+              3 <*> UTC <*> LOG: duration: <*> ms statement: select * from account where name = <*>
+              3 <*> UTC <*> LOG: checkpoint starting: immediate force wait
+              4 <*> UTC <*> LOG: checkpoint complete: wrote <*> buffers <*> WAL <*> added, <*> removed, <*> recycled; write=<*> s, sync=<*> s, total=<*> s; sync files=<*> ...
+              3 <*> UTC <*> LOG: duration: <*> ms statement: checkpoint
+              3 <*> UTC <*> ERROR: duplicate key value violates unique constraint <*>
+              3 <*> UTC <*> DETAIL: Key <*> already exists.
+              3 <*> UTC <*> STATEMENT: insert into account values <*>
+              3 <*> UTC <*> ERROR: column <*> does not exist at character <*>
+              3 <*> UTC <*> STATEMENT: select nothing
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+              1 (fewer than 3 lines)
+        "#]].assert_eq(&mined(captured));
+    }
+
+    /// `lab/demo-spikes/master.c`, which logs calls as YugabyteDB does.
+    #[test]
+    fn a_log_of_calls_by_caller() {
+        let captured = include_bytes!("../../fixtures/log/demo-spikes-master");
+        expect![[r#"
+             24 yb.master.MasterService.GetTableSchema 127.0.0.1 -> 127.0.0.1:54982
+        "#]]
+        .assert_eq(&mined(captured));
+    }
 
     fn call(port: usize, method: &str, took: &str) -> String {
         format!("Call a.b.{method} 10.1.0.24:{port} => 10.1.0.29:7100 took {took}")

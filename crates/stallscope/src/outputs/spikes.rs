@@ -327,6 +327,28 @@ mod tests {
     }
 
     #[test]
+    fn bursts_of_calls_in_a_log_are_told_with_who_calls_whom() {
+        let mut report = report();
+        report.provenance = Provenance::Log;
+        let calls_of = |method: &str, callers, mean_ns| BurstingMethod {
+            method: method.to_owned(),
+            callee: "10.1.0.29:7100".to_owned(),
+            callers,
+            spikes: 9,
+            calls: 5_136.0,
+            usual_calls: 2.4,
+            mean_ns,
+            usual_mean_ns: None,
+        };
+        report.methods = vec![
+            calls_of("a.GetTableSchema", 3, Some(12e6)),
+            calls_of("a.GetTablet", 1, Some(4e5)),
+        ];
+        expect!["a.GetTableSchema of 10.1.0.29:7100, by 3 addresses: 5,136 calls of 12.0 ms each in a spike, else 2 in as much time, in 9 of 10. a.GetTablet of 10.1.0.29:7100, by 1 address: 5,136 calls in a spike, else 2 in as much time, in 9 of 10"]
+            .assert_eq(&calls(&report));
+    }
+
+    #[test]
     fn of_a_few_spikes_nothing_is_said_of_period_and_trigger() {
         let mut report = report();
         report.spikes.truncate(3);
