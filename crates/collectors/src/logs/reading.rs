@@ -2,8 +2,8 @@
 
 use sensors::log::{Lines, LogMiner};
 
-/// Bytes of a log whose lines are looked at in one reading: 600 MB a minute.
-const MOST_MINED: usize = 1 << 20;
+/// Bytes of a log whose lines are looked at in one reading: 300 MB a minute.
+const MOST_MINED: usize = 512 << 10;
 /// Bytes whose lines are counted beyond that.
 const MOST_COUNTED: usize = 16 << 20;
 

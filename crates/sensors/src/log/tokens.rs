@@ -142,55 +142,79 @@ fn is_closing(letter: char) -> bool {
 /// Letters, joined by `_`, `-`, `.`, `::` or an apostrophe, that do not look drawn at random.
 fn is_plain(text: &str) -> bool {
     let is_joint = |it: char| matches!(it, '_' | '-' | '.' | ':' | '\'');
-    let has_single_colon = || text.replace("::", "").contains(':');
-    text.starts_with(char::is_alphabetic)
-        && text.len() <= LONGEST_WORD
+    text.len() <= LONGEST_WORD
+        && text.starts_with(char::is_alphabetic)
         && text.chars().all(|it| it.is_alphabetic() || is_joint(it))
-        && !has_single_colon()
+        && !has_single_colon(text.as_bytes())
         && !looks_random(text)
+}
+
+fn has_single_colon(text: &[u8]) -> bool {
+    let colons = text.split(|it| *it != b':');
+    colons.map(<[u8]>::len).any(|it| it != 0 && it != 2)
 }
 
 /// Letters of a number in base 16, cases that change too often, or more consonants on end than any word has.
 fn looks_random(text: &str) -> bool {
-    let letters = || text.chars().filter(|it| it.is_alphabetic());
-    let count = letters().count();
-    if count >= LEAST_HEX && letters().all(|it| it.is_ascii_hexdigit()) {
-        return true;
-    }
-    let (mut rises, mut consonants, mut most_consonants) = (0, 0, 0);
+    let (mut letters, mut is_hex, mut rises) = (0, true, 0);
+    let (mut consonants, mut most_consonants) = (0, 0);
     let mut before = ' ';
     for letter in text.chars() {
+        let is_letter = letter.is_alphabetic();
+        letters += usize::from(is_letter);
+        is_hex &= !is_letter || letter.is_ascii_hexdigit();
         rises += usize::from(before.is_lowercase() && letter.is_uppercase());
-        let is_consonant = letter.is_ascii_alphabetic() && !"aeiouyAEIOUY".contains(letter);
-        consonants = if is_consonant { consonants + 1 } else { 0 };
+        let is_vowel = matches!(
+            letter.to_ascii_lowercase(),
+            'a' | 'e' | 'i' | 'o' | 'u' | 'y'
+        );
+        consonants = match letter.is_ascii_alphabetic() && !is_vowel {
+            true => consonants + 1,
+            false => 0,
+        };
         most_consonants = most_consonants.max(consonants);
         before = letter;
     }
-    most_consonants > MOST_CONSONANTS || (count >= LEAST_HEX && rises * 5 > count)
+    let is_long = letters >= LEAST_HEX;
+    most_consonants > MOST_CONSONANTS || is_long && (is_hex || rises * 5 > letters)
 }
 
 /// Whether what follows a token may be a secret.
 fn leads_to_secret(token: &[u8], word: Word<'_>) -> bool {
-    let Ok(text) = std::str::from_utf8(token) else {
-        return false;
-    };
     // Where the value is attached, the name before it counts.
-    let name = text.split(['=', ':']).next().unwrap_or_default();
-    if SECRET.iter().any(|it| contains_ignoring_case(name, it)) {
+    let end = token.iter().position(|it| matches!(it, b'=' | b':'));
+    let name = &token[..end.unwrap_or(token.len())];
+    if (0..name.len()).any(|at| begins_secret(&name[at..])) {
         return true;
     }
-    let is_named = matches!(word, Word::Named(_)) || text.contains(':');
-    let bare = name.trim_start_matches(is_opening);
+    let is_named = matches!(word, Word::Named(_)) || end.is_some();
+    let first = name.iter().position(|it| !is_opening(char::from(*it)));
+    let bare = &name[first.unwrap_or(name.len())..];
     is_named
         && SECRET_IF_NAMED
             .iter()
-            .any(|it| bare.eq_ignore_ascii_case(it))
+            .any(|it| bare.eq_ignore_ascii_case(it.as_bytes()))
 }
 
-fn contains_ignoring_case(text: &str, wanted: &str) -> bool {
-    let wanted = wanted.as_bytes();
-    let mut windows = text.as_bytes().windows(wanted.len());
-    windows.any(|it| it.eq_ignore_ascii_case(wanted))
+/// What the words of `SECRET` begin with: most letters begin none.
+const FIRST: [bool; 256] = {
+    let mut first = [false; 256];
+    let mut at = 0;
+    while at < SECRET.len() {
+        let letter = SECRET[at].as_bytes()[0];
+        first[letter as usize] = true;
+        first[letter.to_ascii_uppercase() as usize] = true;
+        at += 1;
+    }
+    first
+};
+
+fn begins_secret(text: &[u8]) -> bool {
+    let begins = |it: &str| {
+        text.get(..it.len())
+            .is_some_and(|own| own.eq_ignore_ascii_case(it.as_bytes()))
+    };
+    FIRST[usize::from(text[0])] && SECRET.iter().any(|it| begins(it))
 }
 
 #[cfg(test)]
