@@ -51,6 +51,6 @@ macro_rules! targets {
 }
 
 targets!(
-    kernel, messages, answers, program, workload, imports, arguments, options, text, folder,
+    kernel, messages, logs, answers, program, workload, imports, arguments, options, text, folder,
     journal, diagnosis, bundle, outputs
 );

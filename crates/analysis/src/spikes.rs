@@ -1,10 +1,12 @@
 //! Spikes of latency and dips of throughput: when they come, how often, and what comes before them.
 //!
 //! A mean over half a minute hides a stall of two seconds. Here the run is looked at in steps of a tenth of a second,
-//! or in the workload's own intervals where the kernel counted no requests.
+//! or in the workload's own intervals where the kernel counted no requests; where there are neither, bursts of the calls
+//! that logs report are taken.
 //!
 //! Nothing here decides a cause.
 
+mod calls;
 mod chain;
 mod detect;
 mod differences;
@@ -14,7 +16,9 @@ mod schedule;
 mod trains;
 mod triggers;
 
-use model::{Meta, Provenance, Spike, SpikeReport, Timeline, Window};
+use std::ops::Range;
+
+use model::{Meta, Provenance, Spike, SpikeReport, Timeline, TriggerKind, Window};
 
 use crate::by_second;
 use crate::request_times::{self, End};
@@ -24,11 +28,8 @@ use crate::workload_metrics::{self, bin::Bin};
 
 /// `None` where nobody said what was completed when, or nothing stands out.
 pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
-    let signal = Signal::of(timeline, meta)?;
-    let found = detect::spikes(&signal.bins, window);
-    if found.is_empty() {
-        return None;
-    }
+    let (signal, found) =
+        of_requests(timeline, meta, window).or_else(|| calls::bursts(timeline, window))?;
     let usual = detect::usual(&signal.bins, window)?;
     let spikes: Vec<Spike> = found
         .iter()
@@ -43,8 +44,11 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
     let trains = trains::trains(&onsets, window.seconds(), dead);
     let reported = trains.iter();
     let reported = reported.map(|train| schedule::reported(train, &onsets, window, meta));
+    let mut streams = events::streams(timeline, window);
+    // What the bursts are made of does not start them.
+    streams.retain(|it| (it.kind, signal.provenance) != (TriggerKind::Calls, Provenance::Log));
     let (triggers, compared) = triggers::of(
-        &events::streams(timeline, window),
+        &streams,
         &onsets,
         &trains,
         window.seconds(),
@@ -60,7 +64,10 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
         spiking_ns: spikes.iter().map(|it| it.window.len_ns()).sum(),
         p99_inside_ns: inside,
         p99_outside_ns: outside,
-        added: detect::added(&signal.bins, &found, window),
+        // Calls in a log are not the requests of a target: they lead no verdict.
+        added: (signal.provenance != Provenance::Log)
+            .then(|| detect::added(&signal.bins, &found, window))
+            .flatten(),
         lost: spikes.iter().map(|it| it.lost).sum(),
         trains: reported.collect(),
         triggers,
@@ -68,10 +75,22 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
         chain: String::new(),
         differences,
         measures,
+        methods: calls::methods(timeline, window, &spikes),
         spikes,
     };
     report.chain = chain::sentence(&report);
     Some(report)
+}
+
+/// Spikes of requests, and the signal that has them.
+fn of_requests(
+    timeline: &Timeline,
+    meta: &Meta,
+    window: Window,
+) -> Option<(Signal, Vec<Range<usize>>)> {
+    let signal = Signal::of(timeline, meta)?;
+    let found = detect::spikes(&signal.bins, window);
+    (!found.is_empty()).then_some((signal, found))
 }
 
 /// Throughput and latency in short intervals.

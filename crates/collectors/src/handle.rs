@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::logs::LogSource;
 use model::{Cost, Entity, EntityEvent, EntityId, Gap, Role, Rows, Table, Text, Timestamp};
 
 /// Longest wait for the end of a sampler.
@@ -24,6 +25,8 @@ pub struct Settings {
     pub stack_rate: Option<u32>,
     /// From which length on each wait is recorded with its call stack; `None` as the budget allows.
     pub min_wait: Option<Duration>,
+    /// Logs that are read.
+    pub logs: Vec<LogSource>,
     /// The workload, so that its metrics have an entity: `Sampler::WORKLOAD`.
     pub workload: Option<Entity>,
     /// Entity numbers that somebody else gives: so many from `Sampler::RESERVED` on.
@@ -39,6 +42,7 @@ impl Default for Settings {
             traces_all: false,
             stack_rate: None,
             min_wait: None,
+            logs: Vec::new(),
             workload: None,
             reserved: 0,
         }

@@ -17,6 +17,7 @@ mod gaps;
 mod handle;
 mod interner;
 mod jvms;
+mod logs;
 mod machine;
 mod opening;
 mod output;
@@ -37,4 +38,5 @@ mod thread_time;
 mod tick;
 
 pub use handle::{Command, Ending, SamplerEvent, SamplerHandle, Settings, Spare};
+pub use logs::LogSource;
 pub use sampler::Sampler;

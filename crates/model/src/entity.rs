@@ -66,11 +66,17 @@ pub enum EntityKind {
     /// What a process exchanges with one peer at one port, or at one unix socket's path, by all its connections; its
     /// parent is the process.
     Flow,
+    /// A log that was named: a file, or the journal.
+    Log,
+    /// What lines of a log have in common; its parent is the log.
+    LogTemplate,
+    /// Calls of a method by a caller to a callee, as a log reports them; its parent is the log.
+    LoggedCall,
 }
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 18] = [
+    pub const ALL: [EntityKind; 21] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
@@ -89,6 +95,9 @@ impl EntityKind {
         EntityKind::Series,
         EntityKind::BlockStream,
         EntityKind::Flow,
+        EntityKind::Log,
+        EntityKind::LogTemplate,
+        EntityKind::LoggedCall,
     ];
 
     /// The word used in recordings and in JSON.
@@ -112,6 +121,9 @@ impl EntityKind {
             EntityKind::Series => "series",
             EntityKind::BlockStream => "block_stream",
             EntityKind::Flow => "flow",
+            EntityKind::Log => "log",
+            EntityKind::LogTemplate => "log_template",
+            EntityKind::LoggedCall => "logged_call",
         }
     }
 }

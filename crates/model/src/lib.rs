@@ -84,7 +84,8 @@ pub use run::{
 pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};
 pub use spike_report::{
-    MeasureKind, Schedule, Spike, SpikeDifference, SpikeReport, Train, Trigger, TriggerKind,
+    BurstingMethod, MeasureKind, Schedule, Spike, SpikeDifference, SpikeReport, Train, Trigger,
+    TriggerKind,
 };
 pub use stack_report::{HotPath, StackReport, WaitEnd, WaitPath, WaitReport};
 pub use strings::{StringId, StringKind, Strings, Text};

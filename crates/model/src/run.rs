@@ -323,6 +323,8 @@ pub enum Provenance {
     /// the last byte of its reply. What arrives in one piece and is answered in one piece is one
     /// request.
     Kernel,
+    /// Calls that a log reports, by the lines that were written.
+    Log,
     /// Worked out from other numbers (clients / tps): never evidence.
     Derived,
     /// The tool does not say.

@@ -10,7 +10,8 @@ use crate::{Confidence, EntityId, Provenance, Unit, Window};
 pub struct SpikeReport {
     /// Where they were looked for: the whole load, since a period takes many cycles, or what was asked for.
     pub window: Window,
-    /// Where throughput and latency come from: `kernel` for requests at sockets.
+    /// Where throughput and latency come from: `kernel` for requests at sockets. With `log` the spikes are bursts of
+    /// calls that logs report, and throughput and latency are those of all calls.
     pub provenance: Provenance,
     /// Length of the intervals that were compared, ns: no onset is known better.
     pub interval_ns: i64,
@@ -50,6 +51,32 @@ pub struct SpikeReport {
     /// Measures that were compared for that; 0 where there are too few spikes.
     #[serde(default)]
     pub measures: u64,
+    /// What is called far more in the spikes than between them, as logs report it; most calls first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<BurstingMethod>,
+}
+
+/// A method that is called far more in spikes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BurstingMethod {
+    /// What is called: `yb.master.MasterService.GetTableSchema`.
+    pub method: String,
+    /// Who is called, by address and port.
+    pub callee: String,
+    /// How many addresses call in the spikes.
+    pub callers: u64,
+    /// In how many of the spikes it is called far more.
+    pub spikes: u64,
+    /// Median over the spikes of the calls in each, up to 0.1 s after its end.
+    pub calls: f64,
+    /// Calls in as much time between the spikes.
+    pub usual_calls: f64,
+    /// How long a call takes in the spikes on average, ns, by the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<f64>,
+    /// The same between them, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_mean_ns: Option<f64>,
 }
 
 /// One spike.
@@ -122,6 +149,10 @@ pub enum TriggerKind {
     CpuBurst,
     /// A counter of an application grew, which it rarely does.
     Counter,
+    /// Lines of a template were logged: many at a time, or any of a rare one.
+    Log,
+    /// A log reported many calls of a method at a time.
+    Calls,
 }
 
 /// Events that come before spikes.
@@ -129,7 +160,7 @@ pub enum TriggerKind {
 pub struct Trigger {
     /// What kind of event it is.
     pub kind: TriggerKind,
-    /// The event: a command by its template, a process, a service's port, a counter.
+    /// The event: a command by its template, a process, a service's port, a counter, a log's template, a method.
     pub name: String,
     /// What started it: the parent's command, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

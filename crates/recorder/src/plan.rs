@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use collectors::LogSource;
 use kernel::Environment;
 use model::{Goal, Role, Sentence};
 use recording::Keep;
@@ -15,7 +16,7 @@ use sources::{AppSource, Application};
 use targets::NamedTarget;
 
 use super::applications;
-use super::error::Result;
+use super::error::{Error, Result};
 use super::privacy::Privacy;
 use super::trigger::{RateLimit, Trigger};
 use super::workload_plan::{Recognised, WorkloadOptions, WorkloadPlan};
@@ -41,6 +42,8 @@ pub struct Options {
     pub stack_rate: Option<u32>,
     /// From which length on every wait is recorded with its call stack; `None` as the budget allows.
     pub min_wait: Option<Duration>,
+    /// Logs to read beside.
+    pub logs: Vec<LogSource>,
     /// Goals for latency, beside which the recording will be judged.
     pub goals: Vec<Goal>,
     /// The folder that has the kernel's files: `/`, or where another machine's are mounted.
@@ -102,6 +105,7 @@ pub struct Plan {
     pub(super) trace_all: bool,
     pub(super) stack_rate: Option<u32>,
     pub(super) min_wait: Option<Duration>,
+    pub(super) logs: Vec<LogSource>,
     pub(super) goals: Vec<Goal>,
     /// This program's own command line, secrets replaced.
     pub(super) typed: Vec<String>,
@@ -139,6 +143,9 @@ impl Plan {
         let environment = kernel::environment(&options.root);
         let applications = applications::sources(&options.applications)?;
         let targets = targets(&options.targets, &environment)?;
+        for log in &options.logs {
+            log.check().map_err(Error::Options)?;
+        }
         let (subject, folder) = match options.subject {
             Subject::Workload(workload) => {
                 let recognised = Recognised::new(workload)?;
@@ -166,6 +173,7 @@ impl Plan {
             trace_all: options.trace_all,
             stack_rate: options.stack_rate,
             min_wait: options.min_wait,
+            logs: options.logs,
             goals: options.goals,
             typed: typed(&options.argv),
             privacy: Privacy::of(&options.argv),
@@ -232,6 +240,7 @@ mod tests {
             trace_all: false,
             stack_rate: None,
             min_wait: None,
+            logs: Vec::new(),
             goals: Vec::new(),
             root: "/".into(),
             argv: ["bin/stallscope", "run", "--", "x", "--password", "s3cret"]

@@ -441,6 +441,7 @@ fn start_sampler(
         traces_all: plan.trace_all,
         stack_rate: plan.stack_rate,
         min_wait: plan.min_wait,
+        logs: plan.logs.clone(),
         workload: workload
             .map(|workload| Entity::new(EntityKind::Workload, &workload.name, "workload")),
         reserved: plan.applications.iter().map(series).sum::<u32>()

@@ -21,6 +21,7 @@ pub mod flow;
 pub mod jvm;
 pub mod kernel_wait;
 mod load;
+pub mod log;
 mod memory;
 pub mod mysql;
 pub mod netlink;
@@ -125,6 +126,9 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&stack::STACK, TICK, ", when a stack is new"),
         (&stack::SYMBOL, TICK, ", at the end"),
         (&program_run::PROGRAM_RUN, TICK, ", where BPF is allowed, when a program ends"),
+        (&log::LOG, TICK, ", with `--log`"),
+        (&log::LOG_TEMPLATE, TICK, ", with `--log`, while such lines come"),
+        (&log::LOGGED_CALL, TICK, ", with `--log`, while such lines come"),
         (&FILESYSTEM, FILESYSTEM_PERIOD, ""),
         (&CONNECTION, CONNECTION_PERIOD, ""),
         (&postgres::SESSION, APPLICATION_PERIOD, ", with `--postgres`"),

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use collectors::LogSource;
 use model::Goal;
 use targets::NamedTarget;
 
@@ -185,6 +186,9 @@ pub(crate) struct RecordingOptions {
     /// Any endpoint in Prometheus's format, each series of it: http://HOST:PORT/metrics. Its bearer token: docs/sources.md.
     #[arg(long, value_name = "URL", help_heading = ASKED)]
     pub(crate) scrape: Option<Dsn>,
+    /// A log, which lines and calls come when: a file, from its end on; journal, or journal:UNIT. Repeatable.
+    #[arg(long, value_name = "FILE|journal", help_heading = ASKED)]
+    pub(crate) log: Vec<LogSource>,
     /// A goal beside which waits are judged: 'p99<10ms', 'mean<5ms', 'max<1s'. Repeatable.
     #[arg(long, value_name = "GOAL", value_parser = parse_goal)]
     pub(crate) slo: Vec<Goal>,

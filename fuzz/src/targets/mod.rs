@@ -8,6 +8,7 @@ mod folder;
 mod imports;
 mod journal;
 mod kernel;
+mod logs;
 mod messages;
 mod options;
 mod outputs;
@@ -18,9 +19,10 @@ mod workload;
 use crate::Target;
 
 /// Every target.
-pub static ALL: [Target; 14] = [
+pub static ALL: [Target; 15] = [
     kernel::TARGET,
     messages::TARGET,
+    logs::TARGET,
     answers::TARGET,
     program::TARGET,
     workload::TARGET,

@@ -29,7 +29,10 @@ export type EntityKind =
   | "wait_event"
   | "series"
   | "block_stream"
-  | "flow";
+  | "flow"
+  | "log"
+  | "log_template"
+  | "logged_call";
 /**
  * The role of an entity in what is measured.
  */
@@ -41,7 +44,7 @@ export type PageEventKind = "workload_started" | "workload_ended" | "target_foun
 /**
  * Where the numbers of a workload metric come from.
  */
-export type Provenance = "tool_mean" | "tool_count" | "kernel" | "derived" | "none";
+export type Provenance = "tool_mean" | "tool_count" | "kernel" | "log" | "derived" | "none";
 /**
  * What requests are for.
  */
@@ -368,7 +371,7 @@ export type Schedule =
 /**
  * What kind of event comes before spikes.
  */
-export type TriggerKind = "program" | "connections" | "sends" | "cpu_burst" | "counter";
+export type TriggerKind = "program" | "connections" | "sends" | "cpu_burst" | "counter" | "log" | "calls";
 /**
  * The kinds of errors, recognised by common messages of databases and the C library.
  */
@@ -1806,6 +1809,10 @@ export interface SpikeReport {
    */
   measures?: number;
   /**
+   * What is called far more in the spikes than between them, as logs report it; most calls first.
+   */
+  methods?: BurstingMethod[];
+  /**
    * p99 of the requests that ended in spikes, ns; `None` where too few were timed.
    */
   p99_inside_ns?: number | null;
@@ -1883,6 +1890,43 @@ export interface SpikeDifference {
    * Whose: a pool of threads, a process, connections, a disk, a table of counters.
    */
   who: string;
+}
+/**
+ * A method that is called far more in spikes.
+ */
+export interface BurstingMethod {
+  /**
+   * Who is called, by address and port.
+   */
+  callee: string;
+  /**
+   * How many addresses call in the spikes.
+   */
+  callers: number;
+  /**
+   * Median over the spikes of the calls in each, up to 0.1 s after its end.
+   */
+  calls: number;
+  /**
+   * How long a call takes in the spikes on average, ns, by the log.
+   */
+  mean_ns?: number | null;
+  /**
+   * What is called: `yb.master.MasterService.GetTableSchema`.
+   */
+  method: string;
+  /**
+   * In how many of the spikes it is called far more.
+   */
+  spikes: number;
+  /**
+   * Calls in as much time between the spikes.
+   */
+  usual_calls: number;
+  /**
+   * The same between them, ns.
+   */
+  usual_mean_ns?: number | null;
 }
 /**
  * One spike.
@@ -1972,7 +2016,7 @@ export interface Trigger {
    */
   lift: number;
   /**
-   * The event: a command by its template, a process, a service's port, a counter.
+   * The event: a command by its template, a process, a service's port, a counter, a log's template, a method.
    */
   name: string;
   /**

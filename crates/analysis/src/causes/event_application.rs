@@ -8,11 +8,11 @@ use super::family::Family;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "event.application",
-    help: "What an application counts of itself and does rarely comes before the spikes of the target: a checkpoint, a collection of garbage.",
+    help: "What an application counts or logs of itself, and does rarely, comes before the spikes of the target: a checkpoint, a collection of garbage.",
     about: "the target",
     kind: Kind::Limit,
     family: Family::Summary,
-    told_by: "As event.exec, where a counter of an application's own (a database, a JVM, an endpoint in Prometheus's format), which hardly ever grows, grows first before the spikes.",
+    told_by: "As event.exec, where a counter of an application's own (a database, a JVM, an endpoint in Prometheus's format), which hardly ever grows, grows first before the spikes, or where lines of a template, or calls, come in its log (`--log`).",
     thresholds: &[ADDED],
     upstream: &[],
     wait: None,
@@ -23,7 +23,10 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn judge(case: &Case<'_>) -> Judgement {
-    events::started_by(case, &[TriggerKind::Counter], |trigger| {
-        format!("{} grows", trigger.name)
+    let kinds = [TriggerKind::Counter, TriggerKind::Log, TriggerKind::Calls];
+    events::started_by(case, &kinds, |trigger| match trigger.kind {
+        TriggerKind::Log => format!("`{}` is logged", trigger.name),
+        TriggerKind::Calls => format!("{} is called far more", trigger.name),
+        _ => format!("{} grows", trigger.name),
     })
 }

@@ -76,6 +76,9 @@ fn does(trigger: &Trigger) -> String {
         TriggerKind::Sends => format!("{name} sends far more"),
         TriggerKind::CpuBurst => format!("{name} begins to work"),
         TriggerKind::Counter => format!("{name} grows"),
+        // The words of a template are no command line, which would be shortened.
+        TriggerKind::Log => format!("`{}` is logged", trigger.name),
+        TriggerKind::Calls => format!("{} is called far more", trigger.name),
     }
 }
 

@@ -173,7 +173,7 @@ fn around(bins: &[Bin], range: Range<usize>) -> Vec<Around> {
 }
 
 /// Spikes nearer to each other than either is long, or than three intervals, are one.
-fn merge(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+pub(super) fn merge(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = Vec::new();
     for range in found {
         match merged.last_mut() {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{ColumnKind, EntityId, EntityKind, Role, Series, Timeline, TriggerKind, Window};
 use sensors::flow::{FLOW, FlowName, Peer, Side};
+use sensors::log::{CallName, LOG_TEMPLATE, LOGGED_CALL};
 use sensors::program_run::PROGRAM_RUN;
 
 use crate::program_runs::{Templates, program_runs};
@@ -28,6 +29,8 @@ const MOST_BURSTING: f64 = 0.3;
 /// A burst of connections has so many at least in a step, and one of sends.
 const LEAST_OPENED: f64 = 3.0;
 const LEAST_SENDS: f64 = 50.0;
+/// One of calls that a log reports.
+const LEAST_CALLS: f64 = 5.0;
 /// And one of CPU time takes this part of a CPU.
 const LEAST_CPU: f64 = 0.2;
 /// Tables of what applications count themselves.
@@ -52,6 +55,8 @@ pub(super) fn streams(timeline: &Timeline, window: Window) -> Vec<Stream> {
     all.extend(connections(timeline, window));
     all.extend(cpu_bursts(timeline, window));
     all.extend(counters(timeline, window));
+    all.extend(log_templates(timeline, window));
+    all.extend(logged_calls(timeline, window));
     all.retain(|it| (2..=MOST_EVENTS).contains(&it.times.len()));
     all
 }
@@ -199,6 +204,38 @@ fn counters(timeline: &Timeline, window: Window) -> Vec<Stream> {
         }
     }
     streams
+}
+
+/// Lines of logs by template: bursts of the usual, and any of the rare.
+fn log_templates(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    let mut streams = Vec::new();
+    for template in timeline.entities.of_kind(EntityKind::LogTemplate) {
+        let series = timeline.series(&LOG_TEMPLATE.name, template.id, "lines");
+        let steps = series.and_then(|it| Steps::of(vec![it], window));
+        let bursts = steps.and_then(|it| it.bursts(0.0));
+        let name = &template.entity.name;
+        streams
+            .extend(bursts.map(|it| it.stream(TriggerKind::Log, name.clone(), Some(template.id))));
+    }
+    streams
+}
+
+/// Bursts of calls that logs report, by method and callee.
+fn logged_calls(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    let mut by_name: BTreeMap<String, Vec<Series<'_>>> = BTreeMap::new();
+    for call in timeline.entities.of_kind(EntityKind::LoggedCall) {
+        let name = CallName::parse(&call.entity.name);
+        let series = timeline.series(&LOGGED_CALL.name, call.id, "calls");
+        if let (Some(CallName { method, callee, .. }), Some(series)) = (name, series) {
+            let own = by_name.entry(format!("{method} -> {callee}")).or_default();
+            own.push(series);
+        }
+    }
+    let streams = by_name.into_iter().filter_map(|(name, series)| {
+        let bursts = Steps::of(series, window)?.bursts(LEAST_CALLS)?;
+        Some(bursts.stream(TriggerKind::Calls, name, None))
+    });
+    streams.collect()
 }
 
 /// How much some counters grow together, step by step.

@@ -8,8 +8,8 @@ use crate::opening::Opening;
 use crate::output::Output;
 use crate::scene::Scene;
 use crate::{
-    block_io, clock_readings, connections, events, file_waits, filesystems, flows, jvms, machine,
-    pressure, program_runs, readers, stacks,
+    block_io, clock_readings, connections, events, file_waits, filesystems, flows, jvms, logs,
+    machine, pressure, program_runs, readers, stacks,
 };
 use kernel::environment::Environment;
 use kernel::error::Error;
@@ -34,6 +34,7 @@ const ALL: &[Open] = &[
     file_waits::open,
     filesystems::open,
     jvms::open,
+    logs::open,
     clock_readings::open,
     stacks::open,
 ];

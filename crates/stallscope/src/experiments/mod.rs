@@ -146,6 +146,7 @@ fn planned(options: &RecordingOptions, subject: Subject, root: PathBuf) -> Optio
         trace_all: options.trace_all,
         stack_rate: options.stacks.0,
         min_wait: options.min_wait,
+        logs: options.log.clone(),
         goals: options.slo.clone(),
         root,
         argv: std::env::args_os().collect(),

@@ -2,7 +2,9 @@
 
 use analysis::program_runs::short;
 use analysis::{duration, integer, percent};
-use model::{Report, Schedule, Spike, SpikeReport, Train, Trigger, TriggerKind};
+use model::{
+    BurstingMethod, Provenance, Report, Schedule, Spike, SpikeReport, Train, Trigger, TriggerKind,
+};
 
 use super::layout::labelled;
 use super::on_one_line;
@@ -11,6 +13,8 @@ use super::stalls::two_digits;
 
 /// Triggers that are named; the JSON has more.
 const MOST: usize = 3;
+/// Logs give whole milliseconds: a mean below one says nothing.
+const LEAST_MEAN_NS: f64 = 1e6;
 /// Fewer lost requests are not worth a word.
 const LEAST_LOST: f64 = 1.0;
 /// Fewer spikes than this have no period, and nothing is expected to come before them.
@@ -26,6 +30,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
         + &labelled("Trigger", &triggers(spikes), width)
         + &labelled("Chain", &spikes.chain, width)
         + &spike_differences::lines(spikes, width)
+        + &labelled("Calls", &calls(spikes), width)
 }
 
 /// `11 spikes of 1.9 s, 6 % of the time; p99 3.1 s in them, 4 ms otherwise; about 12,000 requests lost`
@@ -38,7 +43,11 @@ fn in_short(report: &Report, spikes: &SpikeReport) -> String {
         many => format!("{many} of {middle}"),
     };
     let share = spikes.spiking_ns as f64 / spikes.window.len_ns().max(1) as f64;
-    let mut words = vec![format!("{many}, {} of the time", percent(share))];
+    let of_calls = match spikes.provenance {
+        Provenance::Log => " (bursts of calls in the log)",
+        _ => "",
+    };
+    let mut words = vec![format!("{many}, {} of the time{of_calls}", percent(share))];
     if let (Some(inside), Some(outside)) = (spikes.p99_inside_ns, spikes.p99_outside_ns) {
         words.push(format!(
             "p99 {} in them, {} otherwise",
@@ -145,6 +154,37 @@ fn triggers(spikes: &SpikeReport) -> String {
     trigger(first, spikes) + &also
 }
 
+/// What is called in the spikes, as logs report it.
+fn calls(spikes: &SpikeReport) -> String {
+    let named = spikes.methods.iter().take(MOST);
+    let mut words: Vec<String> = named.map(|it| method(it, spikes)).collect();
+    let more = spikes.methods.len().saturating_sub(MOST);
+    if more > 0 {
+        words.push(format!("{more} more (--json)"));
+    }
+    words.join(". ")
+}
+
+/// `yb.master.MasterService.GetTableSchema of 10.1.0.29:7100, by 3 addresses: 5,136 calls in a spike, else 2 in as much
+/// time, in 11 of 12`
+fn method(method: &BurstingMethod, spikes: &SpikeReport) -> String {
+    let by = match method.callers {
+        1 => "1 address".to_owned(),
+        many => format!("{many} addresses"),
+    };
+    let took = method.mean_ns.filter(|it| *it >= LEAST_MEAN_NS);
+    let took = took.map_or(String::new(), |it| format!(" of {} each", duration(it)));
+    format!(
+        "{} of {}, by {by}: {} calls{took} in a spike, else {} in as much time, in {} of {}",
+        on_one_line(&method.method),
+        on_one_line(&method.callee),
+        integer(method.calls),
+        integer(method.usual_calls),
+        method.spikes,
+        spikes.spikes.len(),
+    )
+}
+
 /// Whether a program is started by one that is named already, or beside it: then it says nothing new.
 fn is_of(program: &Trigger, named: &Trigger) -> bool {
     let starts = named.kind == TriggerKind::Program && program.kind == TriggerKind::Program;
@@ -191,13 +231,15 @@ fn does(trigger: &Trigger) -> String {
         TriggerKind::Sends => format!("{name} sends far more"),
         TriggerKind::CpuBurst => format!("{name} begins to work"),
         TriggerKind::Counter => format!("{name} grows"),
+        TriggerKind::Log => format!("`{name}` is logged"),
+        TriggerKind::Calls => format!("{name} is called far more"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use model::{Confidence, Provenance, Timestamp, Window};
+    use model::{BurstingMethod, Confidence, Timestamp, Window};
 
     use super::*;
 
@@ -271,6 +313,7 @@ mod tests {
             chain: String::new(),
             differences: Vec::new(),
             measures: 0,
+            methods: Vec::new(),
         }
     }
 
@@ -281,6 +324,28 @@ mod tests {
             .assert_eq(&periods(&report));
         expect!["`sh sync` (by `cron`) starts less than 100 ms before 9 of 10 spikes; of its 10 times 9 have one (suspected). Also: postgres -> :7100 sends far more (9 of 10), 1 more (--json)"]
             .assert_eq(&triggers(&report));
+    }
+
+    #[test]
+    fn bursts_of_calls_in_a_log_are_told_with_who_calls_whom() {
+        let mut report = report();
+        report.provenance = Provenance::Log;
+        let calls_of = |method: &str, callers, mean_ns| BurstingMethod {
+            method: method.to_owned(),
+            callee: "10.1.0.29:7100".to_owned(),
+            callers,
+            spikes: 9,
+            calls: 5_136.0,
+            usual_calls: 2.4,
+            mean_ns,
+            usual_mean_ns: None,
+        };
+        report.methods = vec![
+            calls_of("a.GetTableSchema", 3, Some(12e6)),
+            calls_of("a.GetTablet", 1, Some(4e5)),
+        ];
+        expect!["a.GetTableSchema of 10.1.0.29:7100, by 3 addresses: 5,136 calls of 12.0 ms each in a spike, else 2 in as much time, in 9 of 10. a.GetTablet of 10.1.0.29:7100, by 1 address: 5,136 calls in a spike, else 2 in as much time, in 9 of 10"]
+            .assert_eq(&calls(&report));
     }
 
     #[test]

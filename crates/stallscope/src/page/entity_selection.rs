@@ -124,7 +124,10 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             | EntityKind::Filesystem
             | EntityKind::Interface
             | EntityKind::Workload
-            | EntityKind::Series => true,
+            | EntityKind::Series
+            | EntityKind::Log
+            | EntityKind::LogTemplate
+            | EntityKind::LoggedCall => true,
             EntityKind::Process => plays(record),
             EntityKind::Thread | EntityKind::Connection | EntityKind::Pool | EntityKind::File => {
                 parent().is_some_and(plays)

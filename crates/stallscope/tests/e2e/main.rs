@@ -28,6 +28,7 @@ mod interrupts;
 mod jvm;
 mod links;
 mod load_generators;
+mod logs;
 mod machine;
 mod mark;
 mod mysql;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use model::{Entity, EntityKind, EntityRecord, Meta, Target, UnitKind};
 use regex::Regex;
 use sensors::flow::{FlowName, Peer};
+use sensors::log::{CallName, OTHER_CALLS, OTHER_LINES, UNTOLD};
 use sensors::wait_event;
 
 use super::pseudonyms::Class;
@@ -65,6 +66,10 @@ impl Redactor {
             EntityKind::Connection => self.names.of(Class::Word, name),
             // Labels may say anything, and a metric's name is somebody's own.
             EntityKind::Series => self.names.of(Class::Series, name),
+            EntityKind::Log if name == "journal" => name.to_owned(),
+            EntityKind::Log => text::path(&mut self.names, Class::Folder, name),
+            EntityKind::LogTemplate => self.log_template(name),
+            EntityKind::LoggedCall => self.logged_call(name),
         }
     }
 
@@ -108,6 +113,8 @@ impl Redactor {
             | EntityKind::File
             | EntityKind::BlockStream
             | EntityKind::Flow
+            | EntityKind::LogTemplate
+            | EntityKind::LoggedCall
             | EntityKind::WaitEvent => (self.name(kind, name), self.number_path(path)),
             // A label is what somebody called a request, and may be its URL.
             EntityKind::Workload if is_label(path) => {
@@ -119,6 +126,7 @@ impl Redactor {
             | EntityKind::Disk
             | EntityKind::Filesystem
             | EntityKind::Interface
+            | EntityKind::Log
             | EntityKind::Series => (self.name(kind, name), self.name(kind, path)),
             EntityKind::Connection => self.connection(name, path),
         }
@@ -160,12 +168,42 @@ impl Redactor {
         flow.to_string()
     }
 
+    /// Words that a program logs may be anything; what Stallscope calls the rest stays.
+    fn log_template(&mut self, name: &str) -> String {
+        match name {
+            UNTOLD | OTHER_LINES => name.to_owned(),
+            text => self.names.of(Class::Word, text),
+        }
+    }
+
+    /// A method, and the addresses of both ends.
+    fn logged_call(&mut self, name: &str) -> String {
+        let Some(call) = CallName::parse(name) else {
+            return match name {
+                OTHER_CALLS => name.to_owned(),
+                name => self.names.of(Class::Word, name),
+            };
+        };
+        let mut address = |end: &str| {
+            let known = text::address(&mut self.names, end);
+            known.unwrap_or_else(|| self.names.of(Class::Word, end))
+        };
+        let (caller, callee) = (address(&call.caller), address(&call.callee));
+        let method = self.names.of(Class::Function, &call.method);
+        CallName {
+            method,
+            caller,
+            callee,
+        }
+        .to_string()
+    }
+
     /// `pid:17@256402`, `pid:17@256402/tid:18`, `pid:17@256402/pool:1/waker:2`, `requests:5`, `flow:7`, `254:0/write/7`: numbers
     /// only.
     fn number_path(&mut self, path: &str) -> String {
         static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
             text::constant(
-                r"^(?:(?:requests|flow):[0-9]+|[0-9]+:[0-9]+/(?:read|write|flush|discard|other)/[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/file:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
+                r"^(?:(?:requests|flow|log_template|logged_call):[0-9]+|[0-9]+:[0-9]+/(?:read|write|flush|discard|other)/[0-9]+|pid:[0-9]+@[0-9]+(?:/tid:[0-9]+|/file:[0-9]+|/requests|/pool:[0-9]+(?:/waker:[0-9]+|/event:[0-9]+)?)?)$",
             )
         });
         match NUMBERS.is_match(path) {
