@@ -60,5 +60,5 @@ PATH="$place:$bin:$PATH" "${other[@]}" "$place/every" 15 sync-permissions &
 pids+=($!)
 
 echo "Recording for $seconds s" >&2
-"$stallscope" run --target "port:$PGPORT" -o "${DEMO_OUT:-demo-spikes.stall}" -- \
+"$stallscope" run --target "port:$PGPORT" --log "$place/calls.log" -o "${DEMO_OUT:-demo-spikes.stall}" -- \
     "$bin/pgbench" -n -S -c 24 -j 2 -R 1000 -T "$seconds"

@@ -42,18 +42,13 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
         .collect();
     let dead = detect::dead_time(&spikes, signal.interval_ns);
     let trains = trains::trains(&onsets, window.seconds(), dead);
+    let interval = signal.interval_ns as f64 / 1e9;
     let reported = trains.iter();
-    let reported = reported.map(|train| schedule::reported(train, &onsets, window, meta));
+    let reported = reported.map(|train| schedule::reported(train, &onsets, interval, window, meta));
     let mut streams = events::streams(timeline, window);
     // What the bursts are made of does not start them.
     streams.retain(|it| (it.kind, signal.provenance) != (TriggerKind::Calls, Provenance::Log));
-    let (triggers, compared) = triggers::of(
-        &streams,
-        &onsets,
-        &trains,
-        window.seconds(),
-        signal.interval_ns as f64 / 1e9,
-    );
+    let (triggers, compared) = triggers::of(&streams, &onsets, &trains, window.seconds(), interval);
     let (differences, measures) = differences::of(timeline, meta, &spikes, window);
     let mut report = SpikeReport {
         window,

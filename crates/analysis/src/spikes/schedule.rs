@@ -15,14 +15,21 @@ const ROUNDING: f64 = 1e-6;
 /// An interval of the period that is wider than this part of it tells no clock.
 const MOST_WIDTH: f64 = 0.02;
 
-/// A train as it is reported.
-pub(super) fn reported(train: &Found, onsets: &[f64], window: Window, meta: &Meta) -> Train {
+/// A train as it is reported. Its onsets are known to `interval`, s, each: so is the time of all its cycles together.
+pub(super) fn reported(
+    train: &Found,
+    onsets: &[f64],
+    interval: f64,
+    window: Window,
+    meta: &Meta,
+) -> Train {
+    let half_width = train.half_width.max(interval / train.cycles.max(1) as f64);
     let ns = |seconds: f64| seconds * 1e9;
     let members = train.members.iter();
     Train {
         period_ns: ns(train.period),
-        period_low_ns: ns(train.period - train.half_width),
-        period_high_ns: ns(train.period + train.half_width),
+        period_low_ns: ns(train.period - half_width),
+        period_high_ns: ns(train.period + half_width),
         jitter_ns: ns(train.jitter),
         coverage: train.coverage,
         purity: train.purity,

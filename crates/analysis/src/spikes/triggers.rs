@@ -20,15 +20,20 @@ const SHIFTS: usize = 500;
 /// What is said of a stream needs this recall.
 const LEAST_RECALL: f64 = 0.5;
 /// The false discovery rate that is accepted (Benjamini, Hochberg, Journal of the Royal Statistical Society B 57(1),
-/// 1995), and the level of each further witness.
+/// 1995), of events that come before spikes, and of those that vary or miss with them.
 const FALSE_DISCOVERIES: f64 = 0.05;
-const LEVEL: f64 = 0.05;
+/// The jitter of a train that can be that of events, in parts of the interval that onsets are known to: evenly spread
+/// over one, they have 0.29.
+const LEAST_JITTER: f64 = 0.5;
+/// From so many spikes without a period on, and at this level, coming before them is enough.
+const LEAST_IRREGULAR: usize = 5;
+const LEVEL_IRREGULAR: f64 = 0.01;
 /// Fewer spikes than this tell nothing of what comes before them.
 const LEAST_SPIKES: usize = 3;
 /// Triggers that are reported.
 const MOST: usize = 10;
 /// Links of one chain: as good as the best to within this much, and no looser than so many times its spread.
-const AS_GOOD: f64 = 0.1;
+const AS_GOOD: f64 = 0.2;
 const AS_TIGHT: f64 = 3.0;
 
 /// The triggers among some streams, the likeliest first, and how many were compared. Times are seconds; `interval` is
@@ -48,7 +53,9 @@ pub(super) fn of(
         let late = interval + stream.resolution;
         let reach = Reach { before, late };
         Scored {
-            trigger: score(stream, onsets, trains, span, reach),
+            trigger: score(stream, onsets, span, reach),
+            recall: recall_in_train(&stream.times, onsets, trains, reach),
+            alike: alike(&stream.times, onsets, trains, reach, interval),
             resolution: stream.resolution,
         }
     });
@@ -58,6 +65,15 @@ pub(super) fn of(
     let p_values: Vec<f64> = found.iter().map(|it| it.trigger.p_value).collect();
     let bar = discoveries(&p_values);
     found.retain(|it| it.trigger.p_value <= bar);
+    let alike: Vec<f64> = found.iter().map(|it| it.alike).collect();
+    let bar = discoveries(&alike);
+    let is_irregular = trains.is_empty() && onsets.len() >= LEAST_IRREGULAR;
+    for it in &mut found {
+        let is_no_chance = is_irregular && it.trigger.p_value <= LEVEL_IRREGULAR;
+        if it.alike <= bar || is_no_chance {
+            it.trigger.confidence = Confidence::Consistent;
+        }
+    }
     rank(&mut found);
     let found = found.into_iter().map(|it| it.trigger).take(MOST);
     (found.collect(), streams.len() as u64)
@@ -66,15 +82,18 @@ pub(super) fn of(
 /// A stream beside the spikes, and how exactly its events are known, s.
 struct Scored {
     trigger: Trigger,
+    /// Part of the spikes of the first train that an event precedes; of all spikes without one. Spikes beside the train
+    /// have another cause.
+    recall: f64,
+    /// How often chance makes both vary, or miss, so much together.
+    alike: f64,
     resolution: f64,
 }
 
 impl Scored {
     /// How well events and spikes come together: the harmonic mean of recall and precision.
     fn fit(&self) -> f64 {
-        let Trigger {
-            recall, precision, ..
-        } = self.trigger;
+        let (recall, precision) = (self.recall, self.trigger.precision);
         2.0 * recall * precision / (recall + precision).max(1e-9)
     }
 
@@ -117,7 +136,7 @@ fn nearness(times: &[f64], onsets: &[f64], reach: Reach) -> f64 {
     near.sum::<f64>() / onsets.len() as f64
 }
 
-fn score(stream: &Stream, onsets: &[f64], trains: &[Found], span: f64, reach: Reach) -> Trigger {
+fn score(stream: &Stream, onsets: &[f64], span: f64, reach: Reach) -> Trigger {
     let times = &stream.times;
     let each = lags(times, onsets, reach);
     let known: Vec<f64> = each.iter().copied().flatten().collect();
@@ -134,8 +153,6 @@ fn score(stream: &Stream, onsets: &[f64], trains: &[Found], span: f64, reach: Re
     let recall = known.len() as f64 / onsets.len() as f64;
     let by_chance = covered(times, span, reach);
     let p_value = shifted(times, onsets, span, reach);
-    let varies = varies_alike(times, &each, onsets, trains) || misses_alike(times, trains, reach);
-    let is_irregular = trains.is_empty() && onsets.len() >= 5;
     Trigger {
         kind: stream.kind,
         name: stream.name.clone(),
@@ -149,11 +166,31 @@ fn score(stream: &Stream, onsets: &[f64], trains: &[Found], span: f64, reach: Re
         lag_ns: lag * 1e9,
         lag_spread_ns: spread * 1e9,
         p_value,
-        confidence: match varies || is_irregular && p_value <= LEVEL / 5.0 {
-            true => Confidence::Consistent,
-            false => Confidence::Suspected,
-        },
+        confidence: Confidence::Suspected,
     }
+}
+
+fn recall_in_train(times: &[f64], onsets: &[f64], trains: &[Found], reach: Reach) -> f64 {
+    let each = lags(times, onsets, reach);
+    let own: Vec<Option<f64>> = match trains.first() {
+        Some(train) => train.members.iter().map(|(at, _)| each[*at]).collect(),
+        None => each,
+    };
+    own.iter().flatten().count() as f64 / own.len().max(1) as f64
+}
+
+/// The smaller p value of both tests, for both of them.
+fn alike(times: &[f64], onsets: &[f64], trains: &[Found], reach: Reach, interval: f64) -> f64 {
+    let Some(train) = trains.first() else {
+        return 1.0;
+    };
+    let each = lags(times, onsets, reach);
+    // Onsets that vary by no more than they are known by do not vary with anything.
+    let varies = match train.jitter >= LEAST_JITTER * interval {
+        true => varies_alike(&each, onsets, train),
+        false => 1.0,
+    };
+    (2.0 * varies.min(misses_alike(times, train, reach))).min(1.0)
 }
 
 /// Part of the time that lies within reach after an event.
@@ -185,18 +222,15 @@ fn shifted(times: &[f64], onsets: &[f64], span: f64, reach: Reach) -> f64 {
     (as_near + 1) as f64 / (SHIFTS + 1) as f64
 }
 
-/// Whether the onsets are late where the events are, by permutations of the cycles.
-fn varies_alike(times: &[f64], lags: &[Option<f64>], onsets: &[f64], trains: &[Found]) -> bool {
-    let Some(train) = trains.first().filter(|_| !times.is_empty()) else {
-        return false;
-    };
+/// How often permutations of the cycles make the onsets as late where the events are.
+fn varies_alike(lags: &[Option<f64>], onsets: &[f64], train: &Found) -> f64 {
     let both = train.members.iter().filter_map(|(number, cycle)| {
         let off = onsets[*number] - train.at(*cycle);
         Some((off, off - lags[*number]?))
     });
     let both: Vec<(f64, f64)> = both.collect();
     if both.len() < 6 {
-        return false;
+        return 1.0;
     }
     let centre = |of: fn(&(f64, f64)) -> f64| both.iter().map(of).sum::<f64>() / both.len() as f64;
     let (mean_onset, mean_event) = (centre(|it| it.0), centre(|it| it.1));
@@ -205,7 +239,7 @@ fn varies_alike(times: &[f64], lags: &[Option<f64>], onsets: &[f64], trains: &[F
     let product = |events: &[f64]| onsets.iter().zip(events).map(|(a, b)| a * b).sum::<f64>();
     let own = product(&events);
     if own <= 0.0 {
-        return false;
+        return 1.0;
     }
     let mut random = Xorshift::new(both.len() as u64);
     let mut as_high = 0;
@@ -215,16 +249,13 @@ fn varies_alike(times: &[f64], lags: &[Option<f64>], onsets: &[f64], trains: &[F
         }
         as_high += usize::from(product(&events) >= own * (1.0 - 1e-9));
     }
-    (as_high + 1) as f64 / (SHIFTS + 1) as f64 <= LEVEL
+    (as_high + 1) as f64 / (SHIFTS + 1) as f64
 }
 
-/// Whether cycles without the event have no spike, more often than chance gives (the hypergeometric distribution).
-fn misses_alike(times: &[f64], trains: &[Found], reach: Reach) -> bool {
-    let Some(train) = trains.first() else {
-        return false;
-    };
+/// How often as many cycles as have neither would have neither by chance (the hypergeometric distribution).
+fn misses_alike(times: &[f64], train: &Found, reach: Reach) -> f64 {
     let Some((first, last)) = train.members.first().zip(train.members.last()) else {
-        return false;
+        return 1.0;
     };
     let has_spike = |cycle: i64| train.members.iter().any(|it| it.1 == cycle);
     let has_event = |cycle: i64| {
@@ -238,7 +269,7 @@ fn misses_alike(times: &[f64], trains: &[Found], reach: Reach) -> bool {
         .collect();
     let count = |of: fn(&&(bool, bool)) -> bool| cycles.iter().filter(of).count() as u64;
     let (spikes, events, both) = (count(|it| it.0), count(|it| it.1), count(|it| it.0 && it.1));
-    at_least_together(cycles.len() as u64, spikes, events, both) <= LEVEL
+    at_least_together(cycles.len() as u64, spikes, events, both)
 }
 
 /// The probability that of `all` cycles at least `both` have each of two things, of which `first` and `second` have one.

@@ -91,6 +91,11 @@ fn periods(spikes: &SpikeReport) -> String {
 /// `15.00 s (14.98 to 15.02 s), in 11 of 12 cycles, jitter 20 ms: by the clock, 7.3 s after the full minute`
 fn period(train: &Train, spikes: &SpikeReport) -> String {
     let exact = |ns: f64| format!("{:.2}", ns / 1e9);
+    let interval_ns = spikes.interval_ns as f64;
+    let jitter = match train.jitter_ns < interval_ns {
+        true => format!("less than {}", duration(interval_ns)),
+        false => duration(train.jitter_ns),
+    };
     let kept = match train.schedule {
         Schedule::Clock { every_ns, phase_ns } => {
             let whole = if every_ns < 60e9 { "minute" } else { "hour" };
@@ -118,7 +123,7 @@ fn period(train: &Train, spikes: &SpikeReport) -> String {
         exact(train.period_high_ns),
         train.spikes.len(),
         train.cycles,
-        duration(train.jitter_ns),
+        jitter,
     )
 }
 
@@ -320,7 +325,7 @@ mod tests {
     #[test]
     fn a_period_and_what_begins_the_chain_are_read_once() {
         let report = report();
-        expect!["15.00 s (95 % CI 14.99 to 15.01 s), in 9 of 10 cycles, jitter 34.0 ms: kept by the clock, each 15 s, on the full minute; 1 other spike"]
+        expect!["15.00 s (95 % CI 14.99 to 15.01 s), in 9 of 10 cycles, jitter less than 100 ms: kept by the clock, each 15 s, on the full minute; 1 other spike"]
             .assert_eq(&periods(&report));
         expect!["`sh sync` (by `cron`) starts less than 100 ms before 9 of 10 spikes; of its 10 times 9 have one (suspected). Also: postgres -> :7100 sends far more (9 of 10), 1 more (--json)"]
             .assert_eq(&triggers(&report));
