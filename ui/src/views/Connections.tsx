@@ -53,21 +53,18 @@ function Connections() {
           ["Sent again", "number wide"],
           ["Trouble", "wide"],
         ]}
-      >
-        {ports.map((port) => (
-          <tr key={`${port.protocol} ${port.port} ${port.path} ${port.is_served}`}>
-            <th scope="row">{port.sentence}</th>
-            <td class="number">{rate(port.open)}</td>
-            <td class="number">{rate(port.opened_per_second)}</td>
-            <td class="number">{traffic(port.asked_bytes_per_second)}</td>
-            <td class="number">{traffic(port.answered_bytes_per_second)}</td>
-            <td class="number wide">{known(port.requests_per_second, rate)}</td>
-            <td class="number">{known(port.rtt_ns ?? port.answer_ns, duration)}</td>
-            <td class="number wide">{known(port.retransmitted, percent)}</td>
-            <td class="wide">{trouble(port)}</td>
-          </tr>
-        ))}
-      </NumberTable>
+        rows={ports.map((port) => [
+          port.sentence,
+          rate(port.open),
+          rate(port.opened_per_second),
+          traffic(port.asked_bytes_per_second),
+          traffic(port.answered_bytes_per_second),
+          known(port.requests_per_second, rate),
+          known(port.rtt_ns ?? port.answer_ns, duration),
+          known(port.retransmitted, percent),
+          trouble(port),
+        ])}
+      />
     </div>
   );
 }

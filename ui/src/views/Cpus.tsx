@@ -39,21 +39,15 @@ export function Cpus() {
         <NumberTable
           caption="Parts of each CPU's time over the window"
           titles={[["CPU"], ...COLUMNS.map(([title, , look]): Title => [title, look])]}
-        >
-          {cpus.map((cpu) => (
-            <tr key={cpu.place}>
-              <th scope="row">{cpu.name}</th>
-              {COLUMNS.map(([title, of, look]) => {
-                const share = cpu[of];
-                return (
-                  <td key={title} class={look}>
-                    <Aligned text={typeof share === "number" ? percent(share) : "not seen"} />
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </NumberTable>
+          rows={cpus.map((cpu) => [
+            cpu.name,
+            ...COLUMNS.map(([title, of]) => {
+              const share = cpu[of];
+              const text = typeof share === "number" ? percent(share) : "not seen";
+              return <Aligned key={title} text={text} />;
+            }),
+          ])}
+        />
       </details>
     </>
   );

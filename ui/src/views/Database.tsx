@@ -54,17 +54,16 @@ export function Sessions({ table }: { readonly table: string }) {
           ["Blocked by"],
           ["In a transaction for", "number"],
         ]}
-      >
-        {all.slice(0, MOST).map((session) => (
-          <tr key={session.name}>
-            <th scope="row">{session.name}</th>
-            <td>{session.state}</td>
-            <td>{session.waits}</td>
-            <td>{session.blockedBy}</td>
-            <td class="number">{session.age === undefined ? "" : duration(session.age)}</td>
-          </tr>
-        ))}
-      </NumberTable>
+        rows={all
+          .slice(0, MOST)
+          .map(({ name, state, waits, blockedBy, age }) => [
+            name,
+            state,
+            waits,
+            blockedBy,
+            age === undefined ? "" : duration(age),
+          ])}
+      />
       {all.length > MOST && <p class="muted">{integer(all.length - MOST)} more.</p>}
     </details>
   );

@@ -26,27 +26,23 @@ export function FigureTable({
           titles={[
             [caption],
             ["Over the window", "number"],
-            ["Highest in a bin", "number"],
+            ["Highest in a bin", "number muted"],
             ["Over the run", "course"],
-            ["What it is", "help extra"],
+            ["What it is", "help extra muted"],
           ]}
           look="figures"
-        >
-          {some.map(({ label, help, value, highest, series }) => (
-            <tr key={label}>
-              <th scope="row">{label}</th>
-              <td class="number">{value}</td>
-              <td class="number muted">{highest}</td>
-              <td class="course">
-                <Sparkline
-                  line={sparkline(series, recording.whole, window)}
-                  label={`${label} over the run`}
-                />
-              </td>
-              <td class="help extra muted">{help}</td>
-            </tr>
-          ))}
-        </NumberTable>
+          rows={some.map(({ label, help, value, highest, series }) => [
+            label,
+            value,
+            highest,
+            <Sparkline
+              key="course"
+              line={sparkline(series, recording.whole, window)}
+              label={`${label} over the run`}
+            />,
+            help,
+          ])}
+        />
       )}
       {none.length > 0 && <p class="muted">None at all: {none.join(", ")}.</p>}
       {unseen.length > 0 && (

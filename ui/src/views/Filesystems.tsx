@@ -19,18 +19,13 @@ export function Filesystems() {
     <NumberTable
       caption="Room on filesystems: the least in the window"
       titles={[["Mounted at"], ["Least room", "number"], ["Files that still fit", "number wide"]]}
-    >
-      {found.map(({ name, total, free, freePart, files, filesPart }) => (
-        <tr key={name}>
-          <th scope="row">{name}</th>
-          <td class="number">{free === undefined ? "not seen" : room(free, total, freePart)}</td>
-          <td class="number wide">
-            {files === undefined || filesPart === undefined
-              ? "no limit"
-              : `${integer(files)} (${percent(filesPart)})`}
-          </td>
-        </tr>
-      ))}
-    </NumberTable>
+      rows={found.map(({ name, total, free, freePart, files, filesPart }) => [
+        name,
+        free === undefined ? "not seen" : room(free, total, freePart),
+        files === undefined || filesPart === undefined
+          ? "no limit"
+          : `${integer(files)} (${percent(filesPart)})`,
+      ])}
+    />
   );
 }

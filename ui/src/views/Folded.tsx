@@ -14,6 +14,7 @@ import {
 } from "../charts/fold";
 import { unseen } from "../charts/gaps";
 import { spanWords } from "../charts/run";
+import { foundPeriod } from "../charts/spikes";
 import { duration } from "../data/format";
 import { hull, type Pixels, SECOND } from "../data/units";
 import { useSight } from "./axis";
@@ -34,7 +35,7 @@ function Folded() {
   const tables = useTables(...FOLDED);
   const all = useMemo(() => tables && foldables(recording, tables), [recording, tables]);
   const [id, setId] = useState("");
-  const [period, setPeriod] = useState(SECOND);
+  const [period, setPeriod] = useState(foundPeriod(recording.page.report) ?? SECOND);
   if (all === undefined) return <p class="muted">Reading the recording…</p>;
   const chosen = all.find((it) => it.id === id) ?? all[0];
   if (chosen === undefined) return <p class="muted">Nothing was recorded that could repeat.</p>;
@@ -57,7 +58,7 @@ function Folded() {
             type="number"
             min={1}
             step="any"
-            value={period / 1e6}
+            value={Math.round(period / 1e5) / 10}
             onChange={({ currentTarget }) => {
               const ms = Number(currentTarget.value);
               if (ms >= 1 && ms < 1e9) setPeriod(ms * 1e6);

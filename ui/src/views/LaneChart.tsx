@@ -8,6 +8,7 @@ import type { Lane, LaneHeat, LaneLine } from "../charts/lane";
 import { heatReading, sizeAt } from "../charts/laneHeat";
 import { ticks } from "../charts/outline";
 import { reading, spoken, written } from "../charts/readout";
+import { bandsPath, spikeSpans } from "../charts/spikes";
 import { instant } from "../data/format";
 import type { Pixels, Span } from "../data/units";
 import { useSight } from "./axis";
@@ -292,6 +293,8 @@ export function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
     [lanes, byKeys, step],
   );
   const shade = draft ?? window;
+  const spikes = useMemo(() => spikeSpans(recording), [recording]);
+  const bands = useMemo(() => bandsPath(spikes, view), [spikes, view]);
   const visible = marks.filter(({ span }) => span.to >= view.from && span.from <= view.to);
   return (
     <>
@@ -308,6 +311,11 @@ export function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
         {...handlers}
       >
         <Shade span={shade} view={view} kind={draft ? "draft" : selected ? "selected" : "judged"} />
+        {bands && (
+          <svg class="lanes-spikes" viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
+            <path d={bands} />
+          </svg>
+        )}
         {visible.map(({ span, sign, text }) => (
           <div
             key={`${span.from} ${text}`}

@@ -9,14 +9,14 @@ export function NumberTable({
   caption,
   titles,
   look = "",
-  children,
+  rows,
 }: {
   /** What the table is, for who does not see where it stands. */
   readonly caption: string;
   readonly titles: readonly Title[];
   readonly look?: string;
-  /** Its rows. */
-  readonly children: ComponentChildren;
+  /** The cells of each row, which look as their columns; the first names the row. */
+  readonly rows: readonly (readonly ComponentChildren[])[];
 }) {
   return (
     <table class={`number-table ${look}`}>
@@ -30,7 +30,20 @@ export function NumberTable({
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map(([head, ...cells], row) => (
+          <tr key={row}>
+            <th scope="row" class={titles[0]?.[1]}>
+              {head}
+            </th>
+            {titles.slice(1).map(([title, look], place) => (
+              <td key={title} class={look}>
+                {cells[place]}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
     </table>
   );
 }

@@ -1,7 +1,7 @@
 // A whole and its parts as one bar: labels where they fit, the rest by pointer, arrow keys, or the list
 // below it.
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { type Paint, type Part, spoken, type Whole } from "../charts/parts";
 import { percent } from "../data/format";
@@ -126,21 +126,16 @@ export function PartsList({
           ["Known"],
           [helpTitle, "help"],
         ]}
-      >
-        {whole.parts.map((part) => (
-          <tr key={part.key}>
-            <th scope="row">
-              <Swatch paint={part.paint} /> {part.label}
-            </th>
-            <td class="number">
-              <Aligned text={percent(part.share)} />
-            </td>
-            <td class="number">{format(part.value)}</td>
-            <td>{part.quality}</td>
-            <td class="help">{part.help}</td>
-          </tr>
-        ))}
-      </NumberTable>
+        rows={whole.parts.map((part) => [
+          <Fragment key="part">
+            <Swatch paint={part.paint} /> {part.label}
+          </Fragment>,
+          <Aligned key="share" text={percent(part.share)} />,
+          format(part.value),
+          part.quality,
+          part.help,
+        ])}
+      />
       {children}
     </div>
   );

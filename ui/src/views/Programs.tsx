@@ -158,17 +158,14 @@ function Numbers({ all }: { readonly all: readonly Program[] }) {
         ["failed", "number wide"],
         ["by", "wide"],
       ]}
-    >
-      {all.map((program) => (
-        <tr key={program.name}>
-          <th scope="row">{program.name}</th>
-          <td class="number">{integer(program.starts)}</td>
-          <td class="number">{duration(program.cpu)}</td>
-          <td class="number wide">{duration(program.mean)}</td>
-          <td class="number wide">{integer(program.failed)}</td>
-          <td class="wide">{program.by}</td>
-        </tr>
-      ))}
-    </NumberTable>
+      rows={all.map((program) => [
+        program.name,
+        integer(program.starts),
+        duration(program.cpu),
+        duration(program.mean),
+        integer(program.failed),
+        program.by,
+      ])}
+    />
   );
 }

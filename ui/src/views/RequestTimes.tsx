@@ -25,23 +25,14 @@ export function RequestTimes({ tables }: { readonly tables: Tables }) {
               ["Part of them", "number"],
               ["Took longer", "number"],
             ]}
-          >
-            {timesRows(times.buckets).map((row) => (
-              <tr key={row.below}>
-                <td class="number">{duration(row.from)}</td>
-                <td class="number">
-                  {Number.isFinite(row.below) ? duration(row.below) : "no bound"}
-                </td>
-                <td class="number">{integer(row.count)}</td>
-                <td class="number">
-                  <Aligned text={percent(row.share)} />
-                </td>
-                <td class="number">
-                  <Aligned text={percent(row.beyond)} />
-                </td>
-              </tr>
-            ))}
-          </NumberTable>
+            rows={timesRows(times.buckets).map((row) => [
+              duration(row.from),
+              Number.isFinite(row.below) ? duration(row.below) : "no bound",
+              integer(row.count),
+              <Aligned key="share" text={percent(row.share)} />,
+              <Aligned key="beyond" text={percent(row.beyond)} />,
+            ])}
+          />
         </details>
       ))}
     </div>

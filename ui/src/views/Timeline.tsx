@@ -7,6 +7,7 @@ import { instant } from "../data/format";
 import { useSight } from "./axis";
 import { LaneChart } from "./LaneChart";
 import { RequestTimes } from "./RequestTimes";
+import { SpikeMarks } from "./Spikes";
 import type { Section } from "./section";
 import { usePage, useTables } from "./state";
 import "./Timeline.css";
@@ -29,6 +30,7 @@ function Timeline() {
     <>
       <LaneChart lanes={lanes} label="the timeline" marks={signs}>
         {phases.length > 0 && <Phases phases={phases} />}
+        <SpikeMarks />
       </LaneChart>
       <RequestTimes tables={tables} />
       {signs.length > 0 && (

@@ -267,18 +267,13 @@ function Held({ member }: { readonly member: Member }) {
             ["Time", "number"],
             ["Known"],
           ]}
-        >
-          {all.map(({ name, share, ns, quality }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="number">
-                <Aligned text={percent(share)} />
-              </td>
-              <td class="number">{time(ns)}</td>
-              <td>{quality}</td>
-            </tr>
-          ))}
-        </NumberTable>
+          rows={all.map(({ name, share, ns, quality }) => [
+            name,
+            <Aligned key="share" text={percent(share)} />,
+            time(ns),
+            quality,
+          ])}
+        />
       )}
       {out && (
         <p class="muted">

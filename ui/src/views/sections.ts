@@ -11,6 +11,7 @@ import { MACHINE } from "./Machine";
 import { MEASURED } from "./Measured";
 import { PROGRAMS } from "./Programs";
 import { RESOURCES } from "./Resources";
+import { SPIKES } from "./Spikes";
 import type { Section } from "./section";
 import { TIMELINE } from "./Timeline";
 import { WHO } from "./Who";
@@ -19,6 +20,7 @@ import { WHO } from "./Who";
 const SECTIONS: readonly Section[] = [
   MACHINE,
   TIMELINE,
+  SPIKES,
   WHO,
   FLAMES,
   CONNECTIONS,
