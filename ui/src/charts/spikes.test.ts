@@ -6,6 +6,7 @@ import {
   changeWords,
   differenceWords,
   lagWords,
+  methodWords,
   parted,
   periods,
   precededWords,
@@ -128,6 +129,21 @@ describe("spikes", () => {
     expect(bandsPath([{ from: 3 * S, to: 5 * S }], view)).toBe("M0.75 0h0.25v1h-0.25z");
     expect(bandsPath([{ from: 5 * S, to: 6 * S }], view)).toBe("");
     expect(usualLength(report({ spikes: [] }))).toBe(0);
+  });
+});
+
+describe("methods", () => {
+  it("are told with who calls whom, as the terminal does", () => {
+    const method = { method: "a.GetTable", callee: "10.1.0.29:7100", spikes: 9, calls: 5136 };
+    const words = (callers: number, mean_ns: number) =>
+      methodWords({ ...method, callers, usual_calls: 2.4, mean_ns }, report());
+    expect(words(3, 12 * MS)).toBe(
+      "a.GetTable of 10.1.0.29:7100, by 3 addresses: 5,136 calls of 12.0 ms each in a spike, else 2 in as much time, in 9 of 10",
+    );
+    expect(words(1, 0.4 * MS)).toContain("by 1 address: 5,136 calls in a spike, else 2");
+    expect(spikesInShort(report({ provenance: "log" }))).toMatch(
+      /^10 of 800 ms, 5.3 % of the time \(bursts of calls in the log\); /,
+    );
   });
 });
 

@@ -44,12 +44,12 @@ function Connections() {
         caption="Who talks to whom, by port"
         titles={[
           ["Who asks whom"],
-          ["Open", "number"],
-          ["New/s", "number"],
-          ["Asked", "number"],
-          ["Answered", "number"],
+          "Open",
+          "New/s",
+          "Asked",
+          "Answered",
           ["Requests/s", "number wide"],
-          ["Round trip", "number"],
+          "Round trip",
           ["Sent again", "number wide"],
           ["Trouble", "wide"],
         ]}

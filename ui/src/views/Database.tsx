@@ -47,13 +47,7 @@ export function Sessions({ table }: { readonly table: string }) {
       <summary>{integer(all.length)} sessions, as last seen in the window</summary>
       <NumberTable
         caption="Sessions as last seen in the window"
-        titles={[
-          ["Session"],
-          ["State"],
-          ["Waits for"],
-          ["Blocked by"],
-          ["In a transaction for", "number"],
-        ]}
+        titles={[["Session"], ["State"], ["Waits for"], ["Blocked by"], "In a transaction for"]}
         rows={all
           .slice(0, MOST)
           .map(({ name, state, waits, blockedBy, age }) => [

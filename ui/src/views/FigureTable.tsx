@@ -25,7 +25,7 @@ export function FigureTable({
           caption={caption}
           titles={[
             [caption],
-            ["Over the window", "number"],
+            "Over the window",
             ["Highest in a bin", "number muted"],
             ["Over the run", "course"],
             ["What it is", "help extra muted"],

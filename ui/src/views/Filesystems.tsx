@@ -18,7 +18,7 @@ export function Filesystems() {
   return (
     <NumberTable
       caption="Room on filesystems: the least in the window"
-      titles={[["Mounted at"], ["Least room", "number"], ["Files that still fit", "number wide"]]}
+      titles={[["Mounted at"], "Least room", ["Files that still fit", "number wide"]]}
       rows={found.map(({ name, total, free, freePart, files, filesPart }) => [
         name,
         free === undefined ? "not seen" : room(free, total, freePart),

@@ -1,7 +1,6 @@
 // The heat map of the CPUs, on the page's time axis.
 
-import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { unseen } from "../charts/gaps";
 import { cellAt, type Heat, heat, rowHeight } from "../charts/heat";
 import { instant, percent } from "../data/format";
@@ -12,6 +11,7 @@ import "./HeatMap.css";
 import { Overlay, Scale, useWidth } from "./LaneChart";
 import { paintHeat } from "./paintHeat";
 import { AXIS, MARGIN } from "./plot";
+import { useRow } from "./row";
 import { usePage } from "./state";
 
 interface Props {
@@ -26,9 +26,8 @@ export function HeatMap({ tables, cpus }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = Math.max(0, useWidth(over) - AXIS - MARGIN);
   const colours = useColours();
-  const [row, setRow] = useState(0);
-  const [byKeys, setByKeys] = useState(false);
   const height = rowHeight(cpus.length);
+  const { row = 0, byKeys, handlers } = useRow(cpus.length, height, 0);
   const cells = useMemo(() => {
     const gaps = unseen(recording, "cpu").map((gap) => gap.span);
     return width > 0 ? heat(tables, cpus, { window: view, most: width / 2, gaps }) : undefined;
@@ -41,19 +40,6 @@ export function HeatMap({ tables, cpus }: Props) {
     }
   }, [cells, width, height, colours]);
 
-  const onPointerMove = (event: TargetedPointerEvent<HTMLElement>) => {
-    const top = event.currentTarget.getBoundingClientRect().top;
-    const at = Math.floor((event.clientY - top) / height);
-    setByKeys(false);
-    setRow(Math.min(Math.max(at, 0), cpus.length - 1));
-  };
-  const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>) => {
-    setByKeys(true);
-    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (by === 0) return;
-    setRow((now) => Math.min(Math.max(now + by, 0), cpus.length - 1));
-    event.preventDefault();
-  };
   // Where rows are lower than a line of text, only some are named.
   const every = Math.ceil(16 / height);
   return (
@@ -70,8 +56,7 @@ export function HeatMap({ tables, cpus }: Props) {
         class="lanes-rows heat-rows"
         role="group"
         aria-label="Up and down choose a CPU"
-        onPointerMove={onPointerMove}
-        onKeyDown={onKeyDown}
+        {...handlers}
         style={{ height: `${cpus.length * height}px` }}
       >
         <div class="heat-names" aria-hidden="true">

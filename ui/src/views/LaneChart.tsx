@@ -293,8 +293,7 @@ export function Overlay({ over, lanes, label, view, marks }: OverlayProps) {
     [lanes, byKeys, step],
   );
   const shade = draft ?? window;
-  const spikes = useMemo(() => spikeSpans(recording), [recording]);
-  const bands = useMemo(() => bandsPath(spikes, view), [spikes, view]);
+  const bands = useMemo(() => bandsPath(spikeSpans(recording), view), [recording, view]);
   const visible = marks.filter(({ span }) => span.to >= view.from && span.from <= view.to);
   return (
     <>

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 
-/** A column's title with how it looks: `number`, `wide`, `extra`. */
-export type Title = readonly [title: string, look?: string];
+/** A column's title with how it looks: `number` (a title alone), `wide`, `extra`. */
+export type Title = string | readonly [title: string, look?: string];
 
 export function NumberTable({
   caption,
@@ -18,12 +18,13 @@ export function NumberTable({
   /** The cells of each row, which look as their columns; the first names the row. */
   readonly rows: readonly (readonly ComponentChildren[])[];
 }) {
+  const columns = titles.map((it) => (typeof it === "string" ? [it, "number"] : it));
   return (
     <table class={`number-table ${look}`}>
       <caption class="offscreen">{caption}</caption>
       <thead>
         <tr>
-          {titles.map(([title, look]) => (
+          {columns.map(([title, look]) => (
             <th key={title} scope="col" class={look}>
               {title}
             </th>
@@ -33,10 +34,10 @@ export function NumberTable({
       <tbody>
         {rows.map(([head, ...cells], row) => (
           <tr key={row}>
-            <th scope="row" class={titles[0]?.[1]}>
+            <th scope="row" class={columns[0]?.[1]}>
               {head}
             </th>
-            {titles.slice(1).map(([title, look], place) => (
+            {columns.slice(1).map(([title, look], place) => (
               <td key={title} class={look}>
                 {cells[place]}
               </td>

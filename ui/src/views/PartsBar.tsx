@@ -119,13 +119,7 @@ export function PartsList({
     <div class="parts-list">
       <NumberTable
         caption="Parts"
-        titles={[
-          ["Part"],
-          ["Share", "number"],
-          [quantity, "number"],
-          ["Known"],
-          [helpTitle, "help"],
-        ]}
+        titles={[["Part"], "Share", quantity, ["Known"], [helpTitle, "help"]]}
         rows={whole.parts.map((part) => [
           <Fragment key="part">
             <Swatch paint={part.paint} /> {part.label}

@@ -1,7 +1,6 @@
 // Programs that were started, on the page's time axis: a row for each, a bar for each run.
 
-import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { binOf, finest } from "../charts/cursor";
 import {
   around,
@@ -22,6 +21,7 @@ import { Overlay, Scale, useWidth } from "./LaneChart";
 import { NumberTable } from "./NumberTable";
 import { paintPrograms, ROW } from "./paintPrograms";
 import { AXIS, MARGIN } from "./plot";
+import { useRow } from "./row";
 import type { Section } from "./section";
 import { usePage, useTables } from "./state";
 import "./Programs.css";
@@ -53,29 +53,15 @@ function Rows({ table }: { readonly table: RowTable }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = Math.max(0, useWidth(over) - AXIS - MARGIN);
   const colours = useColours();
-  const [row, setRow] = useState<number>();
-  const [byKeys, setByKeys] = useState(false);
   const runs = useMemo(() => runsOf(table), [table]);
   const all = useMemo(() => programs(table, window), [table, window]);
+  const { row, byKeys, handlers } = useRow(all.length, ROW);
   // Before the next painting, which may be on paper.
   // biome-ignore lint/correctness/useExhaustiveDependencies: new colours are painted too
   useLayoutEffect(() => {
     if (canvas.current !== null && width > 0)
       paintPrograms(canvas.current, { programs: all, runs, view, width });
   }, [all, runs, view, width, colours]);
-  const last = all.length - 1;
-  const onPointerMove = (event: TargetedPointerEvent<HTMLElement>) => {
-    const top = event.currentTarget.getBoundingClientRect().top;
-    setByKeys(false);
-    setRow(Math.min(Math.max(Math.floor((event.clientY - top) / ROW), 0), last));
-  };
-  const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>) => {
-    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    setByKeys(true);
-    if (by === 0) return;
-    setRow((now) => (now === undefined ? 0 : Math.min(Math.max(now + by, 0), last)));
-    event.preventDefault();
-  };
   const { left_out } = table.about;
   const lost = recording.page.report.gaps.find((gap) => gap.table === "program_run");
   return (
@@ -99,8 +85,7 @@ function Rows({ table }: { readonly table: RowTable }) {
           class="lanes-rows"
           role="group"
           aria-label="Up and down choose a program"
-          onPointerMove={onPointerMove}
-          onKeyDown={onKeyDown}
+          {...handlers}
           style={{ height: `${all.length * ROW}px` }}
         >
           <div class="program-names" aria-hidden="true">
@@ -152,8 +137,8 @@ function Numbers({ all }: { readonly all: readonly Program[] }) {
       caption="Programs that were started in the window"
       titles={[
         ["Program"],
-        ["started", "number"],
-        ["CPU", "number"],
+        "started",
+        "CPU",
         ["mean", "number wide"],
         ["failed", "number wide"],
         ["by", "wide"],

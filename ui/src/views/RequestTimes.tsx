@@ -18,13 +18,7 @@ export function RequestTimes({ tables }: { readonly tables: Tables }) {
           <summary>{requestSentence(times)}</summary>
           <NumberTable
             caption={`Of ${times.what}`}
-            titles={[
-              ["Took at least", "number"],
-              ["Less than", "number"],
-              ["Requests timed", "number"],
-              ["Part of them", "number"],
-              ["Took longer", "number"],
-            ]}
+            titles={["Took at least", "Less than", "Requests timed", "Part of them", "Took longer"]}
             rows={timesRows(times.buckets).map((row) => [
               duration(row.from),
               Number.isFinite(row.below) ? duration(row.below) : "no bound",

@@ -7,6 +7,7 @@ import {
   changeWords,
   differenceWords,
   lagWords,
+  methodWords,
   parted,
   periods,
   precededWords,
@@ -50,7 +51,7 @@ function Spikes() {
   const found = useSpikes();
   if (found === undefined) return null;
   const { report, spans } = found;
-  const { differences = [], triggers, chain } = report;
+  const { differences = [], methods = [], triggers, chain } = report;
   const period = periods(report);
   const { rises, falls } = parted(differences);
   return (
@@ -80,6 +81,16 @@ function Spikes() {
           )}
         </>
       )}
+      {methods.length > 0 && (
+        <>
+          <h3>What is called in them</h3>
+          <ul>
+            {methods.map((it) => (
+              <li key={it.method}>{methodWords(it, report)}</li>
+            ))}
+          </ul>
+        </>
+      )}
       <Courses report={report} spans={spans} />
       <List report={report} spans={spans} />
     </div>
@@ -94,9 +105,9 @@ function Triggers({ report }: { readonly report: SpikeReport }) {
         caption="What comes before spikes"
         titles={[
           ["Event"],
-          ["before spikes", "number"],
+          "before spikes",
           ["followed by one", "number wide"],
-          ["time before", "number"],
+          "time before",
           ["spread", "number wide"],
           ["p value", "number wide"],
           ["How sure"],
@@ -130,9 +141,9 @@ function Differences({
       caption={caption}
       titles={[
         ["What"],
-        ["in them", "number"],
-        ["calm", "number"],
-        ["change", "number"],
+        "in them",
+        "calm",
+        "change",
         ["spikes", "number wide"],
         ["share", "number wide"],
       ]}
@@ -225,9 +236,9 @@ function List({ report, spans }: ShownProps) {
         caption="Spikes"
         titles={[
           ["Start"],
-          ["Length", "number"],
-          ["Highest latency", "number"],
-          ["Lowest throughput", "number"],
+          "Length",
+          "Highest latency",
+          "Lowest throughput",
           ["Requests lost", "number wide"],
         ]}
         rows={report.spikes.map((spike, place) => {

@@ -261,12 +261,7 @@ function Held({ member }: { readonly member: Member }) {
       {all.length > 0 && (
         <NumberTable
           caption="Waits for a CPU by who had it"
-          titles={[
-            ["CPU waited for, by who had it"],
-            ["Of the wait", "number"],
-            ["Time", "number"],
-            ["Known"],
-          ]}
+          titles={[["CPU waited for, by who had it"], "Of the wait", "Time", ["Known"]]}
           rows={all.map(({ name, share, ns, quality }) => [
             name,
             <Aligned key="share" text={percent(share)} />,
