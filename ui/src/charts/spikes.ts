@@ -93,7 +93,7 @@ function periodWords(train: Train, { spikes, interval_ns }: SpikeReport): string
   const rest = others > 0 ? `; ${others} other spike${others > 1 ? "s" : ""}` : "";
   return (
     `${exact(train.period_ns)} s (95 % CI ${exact(period_low_ns)} to ${exact(period_high_ns)} s), ` +
-    `in ${train.spikes.length} of ${train.cycles} cycles, jitter ${duration(train.jitter_ns)}${kept}${rest}`
+    `in ${train.spikes.length} of ${train.cycles} cycles, jitter ${known(train.jitter_ns, interval_ns)}${kept}${rest}`
   );
 }
 
@@ -120,10 +120,15 @@ export function triggerWords({ kind, name }: Trigger): string {
   return `${kind === "program" ? shortName(name) : name} ${DOES[kind]}`;
 }
 
-/** How long before an onset: no onset is known better than to an interval. */
+/** A time of onsets, none of which is known better than to an interval. */
+function known(ns: Nanoseconds, interval: Nanoseconds): string {
+  return ns > interval ? duration(ns) : `less than ${duration(interval)}`;
+}
+
+/** How long before an onset. */
 export function lagWords({ lag_ns }: Trigger, { interval_ns }: SpikeReport): string {
   if (lag_ns < -interval_ns) return `${duration(-lag_ns)} after`;
-  return lag_ns > interval_ns ? duration(lag_ns) : `less than ${duration(interval_ns)}`;
+  return known(lag_ns, interval_ns);
 }
 
 /** `9 of 12`: the spikes that it comes before. */
