@@ -28,6 +28,16 @@ const HOUR: (&str, Size) = (
         strangers: 260,
         threads_of_stranger: 5,
         moments: 3_600,
+        spikes: false,
+    },
+);
+
+/// The same hour with spikes.
+const SPIKES: (&str, Size) = (
+    "spikes",
+    Size {
+        spikes: true,
+        ..HOUR.1
     },
 );
 
@@ -42,6 +52,7 @@ const CROWD: (&str, Size) = (
         strangers: 100,
         threads_of_stranger: 2,
         moments: 20_000,
+        spikes: false,
     },
 );
 
@@ -58,7 +69,7 @@ pub(crate) fn measure() -> Result<()> {
         stallscope.display()
     );
     let mut kept = Vec::new();
-    for (name, size) in [HOUR, CROWD] {
+    for (name, size) in [HOUR, SPIKES, CROWD] {
         kept.push((name, keep(&program, beside, name, &size)?));
     }
     // What a child is said to have taken at most includes what its parent took before the exec

@@ -16,6 +16,7 @@ mod sensitivity;
 mod size;
 mod stacks;
 mod tasks;
+mod triggered;
 mod workload;
 
 use std::path::PathBuf;
@@ -48,6 +49,8 @@ enum Figure {
     Tasks,
     /// CPU of `stallscope record` at the default, beside atop.
     Own,
+    /// CPU of `stallscope record --trigger` against `stallscope record`.
+    Triggered,
     /// Memory of `stallscope record` at 1,000 groups.
     Memory,
     /// ns per event of the programs in the kernel, net of a program that does nothing.
@@ -81,6 +84,7 @@ impl Figure {
             Figure::Sampling,
             Figure::Tasks,
             Figure::Own,
+            Figure::Triggered,
             Figure::Memory,
             Figure::Probes,
             Figure::Attachments,
@@ -95,6 +99,7 @@ impl Figure {
             Figure::Sampling => sampling::measure(),
             Figure::Tasks => tasks::measure(),
             Figure::Own => own::measure(),
+            Figure::Triggered => triggered::measure(),
             Figure::Memory => memory::measure(),
             Figure::Probes => probes::measure(),
             Figure::Stacks => stacks::measure(),

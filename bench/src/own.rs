@@ -20,7 +20,7 @@ pub(crate) fn measure() -> Result<()> {
     let room = tempfile::tempdir()?;
     for (processes, what) in [(10, "10 processes"), (Crowd::PROCESSES, "all")] {
         let folder = room.path().join(format!("{processes}.stall"));
-        let recorder = Recorder::stallscope(&crowd.targets(processes), &folder)?;
+        let recorder = Recorder::stallscope(&crowd.targets(processes), &folder, &[])?;
         std::thread::sleep(SETTLE);
         let share = recorder.share(OBSERVED)?;
         recorder.end()?;

@@ -17,9 +17,10 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// `stallscope record` of these targets, into a new folder.
-    pub(crate) fn stallscope(targets: &[String], folder: &Path) -> Result<Self> {
+    pub(crate) fn stallscope(targets: &[String], folder: &Path, options: &[&str]) -> Result<Self> {
         let mut command = Command::new(beside("stallscope")?);
         command.args(["record", "-q", "-o"]).arg(folder);
+        command.args(options);
         for target in targets {
             command.args(["--target", target]);
         }

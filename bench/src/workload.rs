@@ -38,7 +38,7 @@ pub(crate) fn measure() -> Result<()> {
     let generator = load.pgbench.id();
     let targets = [format!("port:{port}"), format!("generator=pid:{generator}")];
     let folder = room.path().join("workload.stall");
-    let recorder = Recorder::stallscope(&targets, &folder)?;
+    let recorder = Recorder::stallscope(&targets, &folder, &[])?;
     let since = Instant::now();
     while !folder.join("cpu.arrow").exists() {
         ensure!(since.elapsed() < LONGEST_START, "nothing was recorded");

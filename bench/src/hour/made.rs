@@ -11,7 +11,7 @@ use model::{
 use recording::Writer;
 
 use super::scene::{EntitySelection, START, Size};
-use super::series::{Followed, Motion, THIRDS};
+use super::series::{Followed, Motion, THIRDS, Weather};
 use crate::mixed::Noise;
 
 const TICKS_PER_S: i64 = 10;
@@ -40,8 +40,8 @@ pub(crate) fn make(folder: &Path, size: &Size) -> Result<u64> {
     let mut noise = Noise(7);
     let mut rows = 0;
     for second in 0..size.seconds {
+        let weather = &weather(size, second);
         for ticks in second * TICKS_PER_S..(second + 1) * TICKS_PER_S {
-            let weather = &THIRDS[(3 * second / size.seconds) as usize];
             for set in followed.iter_mut().filter(|set| ticks % set.every == 0) {
                 let at = START + ticks * TICK_NS + noise.below(80_000);
                 set.look(at, weather, &mut noise);
@@ -64,6 +64,21 @@ pub(crate) fn make(folder: &Path, size: &Size) -> Result<u64> {
     }
     writer.close(&about(size, &cast, true))?;
     Ok(rows)
+}
+
+/// What a second is like: in every thirtieth requests stand still, where there are spikes.
+fn weather(size: &Size, second: i64) -> Weather {
+    const PERIOD_S: i64 = 30;
+    let usual = THIRDS[(3 * second / size.seconds) as usize];
+    match size.spikes && second % PERIOD_S == PERIOD_S / 2 {
+        true => Weather {
+            wait: 5.0 * usual.wait,
+            throughput: usual.throughput / 4.0,
+            latency_ns: 20.0 * usual.latency_ns,
+            ..usual
+        },
+        false => usual,
+    }
 }
 
 /// The rows of a second, one batch per table.

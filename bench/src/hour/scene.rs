@@ -19,6 +19,8 @@ pub(crate) struct Size {
     pub(crate) threads_of_stranger: u32,
     /// Processes that lived for less than a second, spread over the time; every other one is a backend.
     pub(crate) moments: u32,
+    /// Whether requests stand still for a second every half minute.
+    pub(crate) spikes: bool,
 }
 
 /// The entities by what is measured of them, in the order of their numbers.

@@ -102,10 +102,13 @@ fn a_burning_function_is_found_with_its_callers_up_to_the_threads_start() {
         stack.contains("stacks::innermost_that_burns;stacks::caller_of_that;")
             && stack.contains("thread_start;")
     };
+    // The thread of the test itself unwinds, and works as long as it does.
+    let is_other = |stack: &str| !stack.contains("test::run_test");
+    let stacks: Vec<_> = stacks.into_iter().filter(|(_, it)| is_other(it)).collect();
     let burning = stacks.iter().filter(|(_, stack)| is_burning(stack)).count();
     let whole = stacks.iter().filter(|(end, _)| *end == End::Whole).count();
     let all = stacks.len();
-    assert!(all >= 300, "{all} samples");
+    assert!(all >= 200, "{all} samples");
     assert!(
         burning * 10 >= all * 9,
         "{burning} of {all}: {:?}",

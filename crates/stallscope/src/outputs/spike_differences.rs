@@ -182,12 +182,13 @@ mod tests {
             difference(MeasureKind::Kernel, "cpu", "system_ns", Unit::Nanoseconds),
             falls,
         ];
-        let rows: Vec<String> = shown(&all).iter().map(|it| row(it).join(" | ")).collect();
+        let rows = shown(&all).into_iter().map(|it| row(it).join(" | "));
+        let rows: Vec<String> = rows.map(|it| it.trim_start().to_owned()).collect();
         expect![[r#"
-              postgres: waiting for master | 18.0 threads | 0 | new | 11/12 | 91 %
-              postgres: waiting in fetch < start | 18.0 threads | 0.200 threads | x 90.0 | 11/12 | 90 %
-              postgres -> :7155: requests | 4,810/s | 12.0/s | x 401 | 11/12 | -
-              kernel: system (cpu) | 18.0 s/s | 0 | new | 11/12 | -"#]]
+            postgres: waiting for master | 18.0 threads | 0 | new | 11/12 | 91 %
+            postgres: waiting in fetch < start | 18.0 threads | 0.200 threads | x 90.0 | 11/12 | 90 %
+            postgres -> :7155: requests | 4,810/s | 12.0/s | x 401 | 11/12 | -
+            kernel: system (cpu) | 18.0 s/s | 0 | new | 11/12 | -"#]]
         .assert_eq(&rows.join("\n"));
     }
 }

@@ -86,13 +86,18 @@ impl Recorded {
         (known.len_ns() as f64 - on.growth(known).expect("it has rows")) / 1e9
     }
 
-    /// When the generator's requests could be timed.
+    /// When the generator's requests could be timed and nothing else was traced: requests take longer under that, and
+    /// those times are left out of what is said.
     fn timed(&self) -> Vec<Window> {
         let rows: Vec<_> = self.coverage("request_timing_ns").values().collect();
+        let traced = self.coverage("thread_time_ns");
         let mut windows: Vec<Window> = Vec::new();
         for pair in rows.windows(2) {
             let [(from, before), (to, after)] = [pair[0], pair[1]];
-            let is_on = (after - before) as f64 > 0.99 * Window::new(from, to).len_ns() as f64;
+            let between = Window::new(from, to);
+            let length = between.len_ns() as f64;
+            let is_traced = traced.growth(between).is_some_and(|ns| ns > 0.01 * length);
+            let is_on = (after - before) as f64 > 0.99 * length && !is_traced;
             match windows.last_mut() {
                 Some(last) if is_on && last.end == from => last.end = to,
                 _ if is_on => windows.push(Window::new(from, to)),
