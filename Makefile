@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-spikes demo-storage test check lab soak fuzz bench ui build install-stealmeter fmt
+.PHONY: help demo demo-spikes demo-storage test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -24,6 +24,9 @@ check: ## before a commit: format, lints, house rules, unit tests
 
 lab: ## run every situation with a known cause 3 times and score the verdicts; SET=strangers-1 BY=record SHARD=2/4
 	@SET="$(SET)" BY="$(BY)" SHARD="$(SHARD)" scripts/lab.sh
+
+lab-spikes: ## make spikes whose trigger is known, and score what is found (50 minutes; root); NAMES="grants cpu-burst.missed"
+	@NAMES="$(NAMES)" scripts/lab-spikes.sh
 
 soak: ## be rough with the program for hours; interrupted, it goes on where it stopped
 	@scripts/soak.sh

@@ -34,6 +34,7 @@ mod score;
 mod server;
 mod shard;
 mod soak;
+mod spikes;
 mod stage;
 mod statistics;
 mod step;
@@ -74,6 +75,8 @@ enum Command {
     Validate(validate::ValidateArguments),
     /// Hold predicted gains against removals that are measured in turn with the recorded runs.
     Gains(gains::GainsArguments),
+    /// Make spikes whose trigger is known, and hold spikes, period and trigger that are found against it.
+    Spikes(spikes::SpikesArguments),
     /// Pack one recording of each scenario, with what must be found in it.
     Keep(kept_recordings::KeepArguments),
     /// Diagnose the packed recordings again, and say whether the answers are right.
@@ -118,6 +121,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::DemoStorage(arguments) => with_clean_up(|| demo_storage::demo_storage(&arguments)),
         Command::Validate(arguments) => with_clean_up(|| validate::validate(&arguments)),
         Command::Gains(arguments) => with_clean_up(|| gains::gains(&arguments)),
+        Command::Spikes(arguments) => with_clean_up(|| spikes::spikes(&arguments)),
         Command::Keep(arguments) => kept_recordings::keep(&arguments),
         Command::Kept(arguments) => kept_recordings::kept(&arguments),
         Command::Soak(arguments) => with_clean_up(|| soak::soak(&arguments)),

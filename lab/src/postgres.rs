@@ -244,7 +244,8 @@ impl Postgres {
         Ok(())
     }
 
-    fn log(&self) -> PathBuf {
+    /// What its server says.
+    pub fn log(&self) -> PathBuf {
         self.folder().join("log")
     }
 

@@ -13,9 +13,12 @@ mod idle;
 mod latencies;
 mod load;
 mod mutex;
+mod pausing;
+mod player;
 mod relay;
 mod request;
 mod ring;
+mod schedule;
 mod sessions;
 mod spool;
 mod storage;
@@ -55,6 +58,9 @@ pub enum Part {
     /// A loop on an io_uring that waits for a connection, and for nothing else.
     #[command(hide = true)]
     Ring(ring::RingArguments),
+    /// Things that are done at the times of a schedule.
+    #[command(hide = true)]
+    Play(player::PlayArguments),
     /// Two network devices, and packets that take their time between them.
     #[command(hide = true)]
     Relay(relay::RelayArguments),
@@ -70,6 +76,8 @@ pub enum Server {
     HotMutex(mutex::MutexArguments),
     /// A web server with a thread per connection; each request sleeps.
     Downstream(downstream::DownstreamArguments),
+    /// A thread per connection, and a thread that stops them all now and then.
+    Pausing(pausing::PausingArguments),
     /// One thread computes the answers of all connections.
     SingleThread(event_loop::LoopArguments),
     /// A thread per connection; each request reads from the disk.
@@ -90,6 +98,7 @@ pub fn play(part: &Part) -> Result<u8> {
     match part {
         Part::Serve(Server::HotMutex(arguments)) => mutex::serve(arguments),
         Part::Serve(Server::Downstream(arguments)) => downstream::serve(arguments),
+        Part::Serve(Server::Pausing(arguments)) => pausing::serve(arguments),
         Part::Serve(Server::SingleThread(arguments)) => event_loop::serve(arguments),
         Part::Serve(Server::DiskReads(arguments)) => storage::serve(arguments),
         Part::Serve(Server::Spool(arguments)) => spool::serve(arguments),
@@ -102,6 +111,7 @@ pub fn play(part: &Part) -> Result<u8> {
         Part::Churn(arguments) => churn::churn(arguments),
         Part::Storage(arguments) => storage::hammer(arguments),
         Part::Ring(arguments) => ring::wait(arguments),
+        Part::Play(arguments) => player::play(arguments),
         Part::Relay(arguments) => relay::relay(arguments),
     }
 }

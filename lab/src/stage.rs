@@ -125,7 +125,8 @@ impl Stage {
         self.beside.clear();
         if let Some(postgres) = &mut self.postgres {
             postgres.stop()?;
-            postgres.take_log_home()?;
+            postgres.take_home()?;
+            postgres.forget_settings()?;
         }
         self.unmount_images();
         self.empty()
@@ -137,6 +138,17 @@ impl Stage {
         let postgres = self.postgres.as_mut().context("it was just made")?;
         postgres.stop()?;
         postgres.put_log_on(disk)?;
+        postgres.start(settings)?;
+        Ok(postgres)
+    }
+
+    /// Like `postgres_with_log_on`, with its tables on that disk too.
+    pub fn postgres_on(&mut self, disk: &Path, settings: &[&str]) -> Result<&Postgres> {
+        self.postgres(&[])?;
+        let postgres = self.postgres.as_mut().context("it was just made")?;
+        postgres.stop()?;
+        postgres.put_log_on(disk)?;
+        postgres.put_tables_on(disk)?;
         postgres.start(settings)?;
         Ok(postgres)
     }

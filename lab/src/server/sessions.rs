@@ -6,6 +6,7 @@
 //! no password, simple queries, messages skipped by their length.
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,6 +78,22 @@ pub fn sessions(arguments: &SessionsArguments) -> Result<u8> {
     tally.report(arguments.seconds, arguments.quiet);
     // The threads end with the process, wherever they wait.
     Ok(0)
+}
+
+/// Opens so many sessions at once over TCP, waits until the server is ready for each, and ends them.
+pub fn at_once(address: &str, count: u32, user: &str, database: &str) -> Result<()> {
+    let hello = startup(user, database);
+    let open = (0..count).map(|_| -> Result<TcpStream> {
+        let mut stream = TcpStream::connect(address).context("cannot reach the server")?;
+        stream.write_all(&hello)?;
+        Ok(stream)
+    });
+    let mut open: Vec<TcpStream> = open.collect::<Result<_>>()?;
+    open.iter_mut().try_for_each(until_ready)?;
+    for stream in &mut open {
+        stream.write_all(&message(b'X', b""))?;
+    }
+    Ok(())
 }
 
 fn session(socket: &PathBuf, hello: &[u8], keep: Duration) -> Result<()> {

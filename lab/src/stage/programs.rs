@@ -135,9 +135,14 @@ impl Stage {
     /// One of this program's own hidden commands: `serve`, `burn`, ... It runs under a name of its
     /// own: a server whose parent runs the same program is taken for a part of its parent.
     pub fn own(&self, words: &[&str]) -> Result<Command> {
-        let own = std::env::current_exe().context("cannot tell where this program is")?;
         let first = words.first().context("a hidden command has a name")?;
-        let name = self.folder().join(format!("lab-{first}"));
+        self.own_as(&format!("lab-{first}"), words)
+    }
+
+    /// The same as a program of another name.
+    pub fn own_as(&self, name: &str, words: &[&str]) -> Result<Command> {
+        let own = std::env::current_exe().context("cannot tell where this program is")?;
+        let name = self.folder().join(name);
         if !name.exists() && std::fs::hard_link(&own, &name).is_err() {
             // Another file system.
             std::fs::copy(&own, &name)
