@@ -11,7 +11,7 @@ if [ "$(id -u)" -ne 0 ]; then
     exit 1
 fi
 scripts/need.sh "the lab of spikes" compilers postgresql postgresql-server-dev-all util-linux e2fsprogs \
-    openjdk-17-jdk-headless
+    openjdk-17-jdk-headless nbdkit libnbd-bin
 scripts/build.sh
 
 read -r -a names <<<"${NAMES:-}"

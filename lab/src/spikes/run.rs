@@ -1,7 +1,7 @@
 //! Makes a situation, records it, and keeps when its events really were. That truth is written by whoever makes the
 //! events, and `stallscope` never sees it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -61,7 +61,8 @@ impl Files {
         &self.name
     }
 
-    /// One of them, by its ending: `stall`, `report.json`, `again.json`, `truth`, `log` or `json`.
+    /// One of them, by its ending: `stall`, `report.json`, `again.json`, `truth`, `log`, `load.log`, `play.log` or
+    /// `json`.
     pub fn named(&self, ending: &str) -> PathBuf {
         self.folder.join(format!("{}.{ending}", self.name))
     }
@@ -150,13 +151,11 @@ impl Runner<'_> {
         let period = situation.period().unwrap_or(USUAL_PERIOD);
         let others = crowd::gather(self.stage, &mut random, period, span)?;
         logs.push(crowd::log(self.stage));
-        self.play(
-            "lab-crowd",
-            "others",
-            &rhythm::schedule(others, BEGIN),
-            None,
-        )?;
-        self.begin(situation, variant, &by, &mut random)?;
+        let said = files.named("play.log");
+        let others = rhythm::schedule(others, BEGIN);
+        let crowd = self.player("lab-crowd", "others", &others, &said)?;
+        self.stage.beside_that_speaks(crowd)?;
+        self.begin(situation, variant, &by, &mut random, &said)?;
         let before = Reading::take()?;
         let status = self.record(&target, &logs, files)?;
         let disturbance = Disturbance::between(before, Reading::take()?);
@@ -176,6 +175,7 @@ impl Runner<'_> {
         variant: Variant,
         by: &By,
         random: &mut Rng,
+        said: &Path,
     ) -> Result<()> {
         let span = f64::from(self.seconds) + AFTER;
         let times: Vec<(u64, f64)> = match situation.timing {
@@ -211,8 +211,9 @@ impl Runner<'_> {
         match by {
             By::Process(name, actions) => {
                 let text = rhythm::schedule(moments(actions), BEGIN);
-                let noted = self.stage.folder().join(NOTED);
-                self.play(name, SCHEDULE, &text, Some(&noted))
+                let mut player = self.player(name, SCHEDULE, &text, said)?;
+                player.arg("--noted").arg(self.stage.folder().join(NOTED));
+                self.stage.beside_that_speaks(player).map(drop)
             }
             By::Server => {
                 let text = rhythm::schedule(moments(&[]), BEGIN);
@@ -229,24 +230,24 @@ impl Runner<'_> {
                     action: action.clone(),
                 });
                 let text = rhythm::schedule(changes.collect(), Duration::ZERO);
-                self.play(name, SCHEDULE, &text, None)
+                let player = self.player(name, SCHEDULE, &text, said)?;
+                self.stage.beside_that_speaks(player).map(drop)
             }
         }
     }
 
-    /// A process of that name which follows a schedule. Scripts of it are clients of the server.
-    fn play(&mut self, name: &str, file: &str, schedule: &str, noted: Option<&Path>) -> Result<()> {
+    /// A process of that name which follows a schedule, and says into a file what it could not do: servers may end
+    /// before it. Scripts of it are clients of the database.
+    fn player(&self, name: &str, file: &str, schedule: &str, said: &Path) -> Result<Command> {
         let file = self.stage.script(file, schedule)?;
         let mut player = self.stage.own_as(name, &["play"])?;
         player.arg(file);
-        if let Some(noted) = noted {
-            player.arg("--noted").arg(noted);
-        }
         self.stage.serve_command(&mut player);
         player.env("PGHOST", "127.0.0.1");
         player.env("PGDATABASE", crate::postgres::DATABASE);
-        self.stage.beside_that_speaks(player)?;
-        Ok(())
+        let opened = OpenOptions::new().create(true).append(true).open(said);
+        player.stderr(opened.with_context(|| format!("cannot write {}", said.display()))?);
+        Ok(player)
     }
 
     fn record(&self, target: &str, logs: &[PathBuf], files: &Files) -> Result<Option<i32>> {

@@ -64,22 +64,46 @@ impl Stage {
     /// The same behind a server (nbdkit, shown as a file by nbdfuse) that answers each write, and each flush, so much
     /// later, and each read a tenth of that; mounted so that each write waits.
     pub fn mount_image_delayed(&mut self, image: &Path, write: Duration) -> Result<PathBuf> {
+        let words = [
+            "--filter=delay".to_owned(),
+            "file".to_owned(),
+            image.display().to_string(),
+            format!("delay-write={}ms", write.as_millis()),
+            format!("delay-read={}ms", (write / 10).as_millis()),
+        ];
+        let shown = self.serve_disk(&words)?;
+        self.mount_image(&shown, "sync")
+    }
+
+    /// A disk in memory behind such a server, which takes and gives so many bytes a second: what else the machine's disk
+    /// does makes no difference. Its file system journals its data, so each fsync waits for what others write there.
+    pub fn mount_memory(&mut self, bytes: u64, bytes_per_second: u64) -> Result<PathBuf> {
+        let words = [
+            "--filter=rate".to_owned(),
+            "memory".to_owned(),
+            bytes.to_string(),
+            format!("rate={}", bytes_per_second * 8),
+            // Part of a second that it may be ahead of its rate.
+            "burstiness=0.05".to_owned(),
+        ];
+        let shown = self.serve_disk(&words)?;
+        let mut format = Command::new("mkfs.ext4");
+        format.args(["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
+        self.step_with(format.arg(&shown))?;
+        self.mount_image(&shown, "data=journal")
+    }
+
+    /// Starts nbdkit with these words, and nbdfuse in front of it; where it shows the disk.
+    fn serve_disk(&mut self, words: &[String]) -> Result<PathBuf> {
         let folder = self.folder().join("served");
         fs::create_dir(&folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let mut server = Command::new("nbdfuse");
         // A folder that ends in a slash holds the disk as a file.
         server.arg(format!("{}/", folder.display()));
-        server.args([
-            "--socket-activation",
-            "nbdkit",
-            "-f",
-            "--filter=delay",
-            "file",
-        ]);
-        server.arg(image);
-        server.arg(format!("delay-write={}ms", write.as_millis()));
-        server.arg(format!("delay-read={}ms", (write / 10).as_millis()));
+        server
+            .args(["--socket-activation", "nbdkit", "-f"])
+            .args(words);
         // It says at its end that a signal ended it.
         server.current_dir(self.folder()).stderr(Stdio::null());
         let server = Beside::start(&mut server, Stdio::null())?;
@@ -97,6 +121,6 @@ impl Stage {
             folder,
             _server: Some(server),
         });
-        self.mount_image(&shown, "sync")
+        Ok(shown)
     }
 }

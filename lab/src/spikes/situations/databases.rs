@@ -123,7 +123,7 @@ pub fn connections() -> Situation {
         name: "new-connections",
         about: "An application that runs all the time opens 200 sessions at once, and closes them.",
         timing: Timing::Recurring(6.5),
-        follows: 1.0,
+        follows: 2.0,
         answer: POOL,
         set_up: |stage, _| set_up_connections(stage),
     }

@@ -1,8 +1,8 @@
 //! A database on a disk that takes its time, and who else writes there: its own checkpoints, a log that is rotated, a
-//! copy of something.
+//! copy of something. The disk is in memory and has a rate of its own: what others do to the machine's is no part of it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -26,9 +26,17 @@ const SETTINGS: [&str; 4] = [
     "log_timezone=UTC",
 ];
 
+/// The disk: room for the tables and the log (WAL), and what it takes in a second.
+const BYTES: u64 = 1 << 30;
+const BYTES_PER_SECOND: u64 = 100_000_000;
+
+fn slow_disk(stage: &mut Stage) -> Result<PathBuf> {
+    stage.mount_memory(BYTES, BYTES_PER_SECOND)
+}
+
 /// The server, wholly on a slow disk.
 fn serve(stage: &mut Stage, settings: &[&str]) -> Result<Result<(), String>> {
-    let disk = match stage.slow_disk() {
+    let disk = match slow_disk(stage) {
         Ok(disk) => disk,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };
@@ -144,7 +152,7 @@ fn set_timeout(settings: &Path, seconds: f64) -> Result<()> {
 pub fn rotated_log() -> Situation {
     Situation {
         name: "rotated-log",
-        about: "A script puts away a log of 150 MB on the database's disk, and waits until it is safe.",
+        about: "A script puts away a log of 40 MB on the database's disk, and waits until it is safe.",
         timing: Timing::Recurring(8.0),
         follows: 2.0,
         answer: Answer::any_of(&[Named::Program("rotate-logs")]),
@@ -153,10 +161,10 @@ pub fn rotated_log() -> Situation {
 }
 
 /// MB of that log.
-const LOG_MB: u32 = 150;
+const LOG_MB: u32 = 40;
 
 fn set_up_rotated(stage: &mut Stage, _: Variant) -> Result<Result<Made, String>> {
-    let disk = match stage.slow_disk() {
+    let disk = match slow_disk(stage) {
         Ok(disk) => disk,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };
@@ -179,7 +187,7 @@ fn set_up_rotated(stage: &mut Stage, _: Variant) -> Result<Result<Made, String>>
 pub fn neighbour() -> Situation {
     Situation {
         name: "neighbour-io",
-        about: "A script writes 400 MB past the page cache to the disk that has the database's log.",
+        about: "A script writes 12 pieces of 4 MB, each of which must be safe, to the disk that has the database's log.",
         timing: Timing::Recurring(6.0),
         follows: 2.0,
         answer: Answer::any_of(&[Named::Program("copy-backup")]),
@@ -195,16 +203,14 @@ fn set_up_neighbour(stage: &mut Stage, _: Variant) -> Result<Result<Made, String
     made(stage, By::Process("lab-timer", vec![action])).map(Ok)
 }
 
-/// A disk without a journal of its data, since that would take direct writes through the page cache.
 fn serve_beside_copy(stage: &mut Stage) -> Result<Result<String, String>> {
-    let image = stage.image("disk.image", 1_200 << 20)?;
-    let disk = match stage.mount_image(&image, "") {
+    let disk = match slow_disk(stage) {
         Ok(disk) => disk,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };
     stage.postgres_with_log_on(&disk, &SETTINGS)?;
     let copy = format!(
-        "dd if=/dev/zero of={}/backup bs=1M count=400 oflag=direct conv=notrunc status=none\n",
+        "dd if=/dev/zero of={}/backup bs=4M count=12 oflag=dsync conv=notrunc status=none\n",
         disk.display()
     );
     script(stage, "copy-backup", &copy).map(Ok)
