@@ -35,13 +35,13 @@ fn slow_disk(stage: &mut Stage) -> Result<PathBuf> {
 }
 
 /// The server, wholly on a slow disk.
-fn serve(stage: &mut Stage, settings: &[&str]) -> Result<Result<(), String>> {
+fn serve(stage: &mut Stage, settings: &[&str]) -> Result<Result<PathBuf, String>> {
     let disk = match slow_disk(stage) {
         Ok(disk) => disk,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };
     stage.postgres_on(&disk, &[&SETTINGS[..], settings].concat())?;
-    Ok(Ok(()))
+    Ok(Ok(disk))
 }
 
 fn made(stage: &Stage, by: By) -> Result<Made> {
@@ -196,24 +196,21 @@ pub fn neighbour() -> Situation {
 }
 
 fn set_up_neighbour(stage: &mut Stage, _: Variant) -> Result<Result<Made, String>> {
-    let action = match serve_beside_copy(stage)? {
-        Ok(action) => action,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    made(stage, By::Process("lab-timer", vec![action])).map(Ok)
-}
-
-fn serve_beside_copy(stage: &mut Stage) -> Result<Result<String, String>> {
     let disk = match slow_disk(stage) {
         Ok(disk) => disk,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };
     stage.postgres_with_log_on(&disk, &SETTINGS)?;
-    let copy = format!(
+    let action = copy(stage, &disk)?;
+    made(stage, By::Process("lab-timer", vec![action])).map(Ok)
+}
+
+fn copy(stage: &Stage, disk: &Path) -> Result<String> {
+    let text = format!(
         "dd if=/dev/zero of={}/backup bs=4M count=12 oflag=dsync conv=notrunc status=none\n",
         disk.display()
     );
-    script(stage, "copy-backup", &copy).map(Ok)
+    script(stage, "copy-backup", &text)
 }
 
 /// A checkpoint, a copy or a burst of CPU time, at random times.
@@ -236,10 +233,11 @@ pub fn random_mix() -> Situation {
 }
 
 fn set_up_mix(stage: &mut Stage, _: Variant) -> Result<Result<Made, String>> {
-    let copy = match serve_beside_copy(stage)? {
-        Ok(action) => action,
+    let disk = match serve(stage, &["checkpoint_timeout=1h"])? {
+        Ok(disk) => disk,
         Err(reason) => return Ok(Err(reason)),
     };
+    let copy = copy(stage, &disk)?;
     let checkpoint = script(stage, "flush-buffers", ASK)?;
     let burn = script(stage, "make-report", super::neighbours::BURN)?;
     made(
