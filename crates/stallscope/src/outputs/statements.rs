@@ -128,6 +128,16 @@ mod tests {
             ),
             statement("no statement", 0, Vec::new()),
         ];
-        expect![[r#""#]].assert_eq(&format!("at 100\n{}", lines(&report, 100)));
+        expect![[r#"
+            at 100
+              Statements                share  calls    time   CPU  queued  disk  fsync  locks  client
+                UPDATE t� SET a = ?      50 %  1,234  4.00 s  50 %    25 %     -   15 %   10 %       -
+                GRANT SELECT ON t TO u   50 %  1,234  4.00 s  50 %    25 %     -   15 %   10 %       -
+                no statement             50 %  1,234  4.00 s  50 %    25 %     -   15 %   10 %       -
+                share: of the time of all statements; CPU to client: of the statement's own time; queued:
+                waiting for a CPU; fsync: or for another session's flush of the log
+              Rare statements                  began at
+                GRANT SELECT ON t TO u  1.50 s, 12.00 s
+        "#]].assert_eq(&format!("at 100\n{}", lines(&report, 100)));
     }
 }
