@@ -51,14 +51,14 @@ fn recorded(postgres: &Postgres) -> Recording {
     let script = scripts.write("script.sql", SCRIPT);
     scripts.open_to("script.sql", 0o644);
     let mut pgbench = postgres.client("pgbench");
-    pgbench.args(["-n", "-c", "2", "-T", "7", "-f"]);
+    pgbench.args(["-n", "-c", "2", "-T", "14", "-f"]);
     let load = Running::start({
         pgbench.arg(&script).arg("bench");
         pgbench
     });
     let record = ["record", "--for", "5s", "--trace-all", "--target", &target];
     let record = Running::start(place.stallscope(&record));
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    place.wait_for_rows();
     sql(postgres, "grant select on pgbench_tellers to public");
     let ended = record.end();
     ended.status(0);
