@@ -9,6 +9,7 @@
  *   where does the time of each thread go?               lib/thread_state.bpf.h, thread_time_on_*
  *   where in the kernel does it wait, and for what I/O?  lib/wait_site.bpf.h, wait_site_on_*
  *   in which wait event of its application?              lib/wait_event.bpf.h, wait_event_on_*
+ *   for which statement of a database server?            lib/statement.bpf.h, statement_on_*
  *   who ends its waits?                                  lib/wakeup.bpf.h, wakeup_on_*
  *   does it sleep inside a request?                      lib/serving.bpf.h, serving_on_*
  *   in which call stack does it wait?                    lib/wait_stack.bpf.h, wait_stack_on_*
@@ -60,6 +61,10 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 		return;
 	step(thread);
 	thread_time_on_switch_out(thread, task, queue, cpu, now, blocked_in);
+	if (has_statements(thread, task))
+		statement_on_look(&thread->statement, task, pool_of(task, &thread->pool),
+				  &thread->account, thread->account.ns[THREAD_TIME_ON_CPU],
+				  thread->state == THREAD_TIME_BLOCKED);
 	if (thread->state == THREAD_TIME_BLOCKED) {
 		class = reason(task, blocked_in, context.io_intent);
 		thread->class = wait_event_on_switch_out(&thread->event, task, class,
@@ -70,6 +75,8 @@ static __always_inline void leave(struct task_struct *task, struct run_queue *qu
 					  SERVING_UNKNOWN;
 		wait_stack_on_sleep(&thread->wait_stack);
 	}
+	if (has_statements(thread, task) && is_off_cpu(thread))
+		statement_on_sleep(&thread->statement, thread->class, &thread->account);
 	step(thread);
 	psi_group_on_switch_out(&thread->member, task, cpu, now, blocked_in);
 }
@@ -273,6 +280,23 @@ int BPF_PROG(on_return, bool is_switch)
 	return 0;
 }
 
+/* The clock's sample of what runs on this CPU: divides a long time on it between statements. It
+ * interrupts no switch of this CPU, which happens with interrupts off. */
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
+	__u64 ran;
+
+	if (!thread || off_window_since || thread->state != THREAD_TIME_RUNNING || !thread->pool ||
+	    !has_statements(thread, task))
+		return 0;
+	ran = thread->account.ns[THREAD_TIME_ON_CPU] + elapsed(thread->since, scheduler_now());
+	statement_on_look(&thread->statement, task, thread->pool, &thread->account, ran, false);
+	return 0;
+}
+
 /* The kernel also raises this event for an exec. A pool is keyed by the thread's name, so it has to
  * be found again. */
 SEC("tp_btf/task_rename")
@@ -323,6 +347,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		thread->role = of_parent->role;
 		thread->assignment = of_parent->assignment;
 		wait_event_on_fork(&thread->event, &of_parent->event);
+		statement_on_fork(&thread->statement, &of_parent->statement);
 		psi_group_on_assignment(&thread->member, of_parent->member.groups);
 	} else if (of_parent && of_parent->role != THREAD_TIME_BACKGROUND && queue) {
 		queue->drops++;
@@ -336,10 +361,12 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 	struct thread_time_process *process = process_of(task);
 
-	if (thread)
+	if (thread) {
 		wait_event_on_exec(&thread->event);
+		statement_on_exec(&thread->statement);
+	}
 	if (process)
-		process->pointer = process->wait_event = 0;
+		process->pointer = process->wait_event = process->statement = 0;
 	return 0;
 }
 

@@ -51,8 +51,12 @@ struct thread_time_process {
 	__u64 offset;
 	/* PSI groups of its threads (psi_group.h). */
 	__u64 groups;
+	/* Address of the pointer to the process's entry in pg_stat_activity's memory, 0 for none, and
+	 * the layout of that entry. */
+	__u64 statement;
+	__u64 layout;
 };
-_Static_assert(sizeof(struct thread_time_process) == 32, "as the reader has it");
+_Static_assert(sizeof(struct thread_time_process) == 48, "as the reader has it");
 
 /* What a return address in the kernel means; all 0 for nothing. Written by user space. */
 struct kernel_symbol {
@@ -80,6 +84,60 @@ struct thread_time_event_sum {
 	__u64 ns;
 };
 _Static_assert(sizeof(struct thread_time_event_sum) == 16, "as the reader has it");
+
+/* Pairs of pool and statement that can be counted. */
+#define THREAD_TIME_MOST_STATEMENTS 4096
+/* Texts of statements that wait for user space, and the longest one with its final 0. */
+#define STATEMENT_MOST_TEXTS 512
+#define STATEMENT_TEXT 512
+/* Layouts of the entries that are told apart. */
+#define STATEMENT_LAYOUTS 8
+
+/* Where an entry has its state, the id of its statement and the pointer to its text, bytes; and the
+ * values of the state while a statement is under way. */
+struct statement_layout {
+	__u32 state;
+	__u32 id;
+	__u32 text;
+	__u32 running;
+	__u32 fastpath;
+	__u32 unused;
+};
+_Static_assert(sizeof(struct statement_layout) == 24, "as the reader has it");
+
+/* Parts of a statement's time. The waits for a CPU are by the role of who had it. */
+enum statement_part {
+	STATEMENT_ON_CPU,
+	STATEMENT_QUEUED,
+	STATEMENT_MEMORY = STATEMENT_QUEUED + THREAD_TIME_ROLES,
+	STATEMENT_DISK,
+	STATEMENT_SYNC,
+	STATEMENT_LOCK,
+	STATEMENT_INTERNAL_LOCK,
+	STATEMENT_CLIENT,
+	STATEMENT_OTHER,
+	STATEMENT_PARTS
+};
+
+/* Key: a statement of the processes of one pool (wakeup.h); 0 is the id of time without one. */
+struct statement_key {
+	__u64 pool;
+	__u64 id;
+};
+_Static_assert(sizeof(struct statement_key) == 16, "as the reader has it");
+
+struct statement_sum {
+	/* By enum statement_part. */
+	__u64 ns[STATEMENT_PARTS];
+	/* How often it was seen to begin, and when that was last, microseconds since 2000-01-01. */
+	__u64 calls;
+	__u64 started_us;
+};
+_Static_assert(sizeof(struct statement_sum) == 8 * (STATEMENT_PARTS + 2), "as the reader has it");
+
+struct statement_text {
+	char bytes[STATEMENT_TEXT];
+};
 
 /* A thread's state in its account. */
 enum thread_time_state {

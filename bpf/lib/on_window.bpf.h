@@ -129,6 +129,8 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 	wait_stack_on_sleep(&thread->wait_stack);
 	/* Whether it had read a request was not looked at meanwhile. */
 	thread->serving = SERVING_UNKNOWN;
+	if (has_statements(thread, task))
+		end_sleep(&thread->statement, pool_of(task, &thread->pool), &thread->account);
 	if (seen->runs) {
 		thread->state = THREAD_TIME_RUNNING;
 		thread->waited_ns = waited_on(queue);
@@ -144,6 +146,8 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 		thread->state = THREAD_TIME_QUEUED;
 		start_waiting(thread, queue, seen->cpu, seen->now);
 	}
+	if (has_statements(thread, task) && is_off_cpu(thread))
+		statement_on_sleep(&thread->statement, thread->class, &thread->account);
 }
 
 /* Clears the CPU's holder and its waiting threads; sums stay. */

@@ -39,6 +39,8 @@ struct present {
 	__u32 cpu;
 	/* 0 for none. */
 	__u32 wait_event;
+	/* The id of the statement that sleeps; 0 for none. */
+	__u64 statement;
 	__u64 since;
 	__u64 held_ns[THREAD_TIME_ROLES];
 	__u64 waited_ns;
@@ -63,6 +65,9 @@ static __always_inline bool copy_thread(struct task_struct *task, const struct t
 		present->wait_site = thread->wait_site;
 		present->serving = thread->serving;
 		present->wait_event = thread->state == THREAD_TIME_BLOCKED ? thread->event.wait_event : 0;
+		present->statement = thread->state == THREAD_TIME_BLOCKED && thread->statement.busy ?
+					     thread->statement.id :
+					     0;
 		present->cpu = thread->cpu;
 		present->since = thread->since;
 		for (each = 0; each < THREAD_TIME_ROLES; each++)
@@ -145,6 +150,7 @@ static __always_inline bool copy_found(struct task_struct *task, struct thread *
 	present->wait_site = WAIT_SITE_OTHER;
 	present->serving = SERVING_UNKNOWN;
 	present->wait_event = found->wait_event;
+	present->statement = 0;
 	present->cpu = found->cpu;
 	present->since = found->at;
 	for (each = 0; each < THREAD_TIME_ROLES; each++)
@@ -193,6 +199,9 @@ static __noinline int read_thread(struct task_struct *task)
 	if (present.wait_event)
 		wait_event_on_reading(&thread->event, pool_of(task, &thread->pool), present.wait_event,
 				      elapsed(present.since, read_at_ns));
+	if (present.statement && has_statements(thread, task))
+		statement_on_reading(&thread->statement, pool_of(task, &thread->pool), present.statement,
+				     present.class, elapsed(present.since, read_at_ns));
 	records = index + 1;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "pool.bpf.h"
 #include "psi_group.bpf.h"
 #include "serving.bpf.h"
+#include "statement.bpf.h"
 #include "wait_event.bpf.h"
 #include "wait_stack.bpf.h"
 #include "wakeup.bpf.h"
@@ -92,6 +93,7 @@ struct thread {
 	struct membership member;
 	struct wakeup_state wakeup;
 	struct wait_event_state event;
+	struct statement_state statement;
 	struct wait_stack_state wait_stack;
 };
 
@@ -123,6 +125,13 @@ static __always_inline bool has_role(struct task_struct *task)
 	return thread && thread->role != THREAD_TIME_BACKGROUND;
 }
 
+/* Whether the thread's time is counted by statement. */
+static __always_inline bool has_statements(const struct thread *thread, struct task_struct *task)
+{
+	return asks_statement && thread->statement.pointer && thread->role == THREAD_TIME_TARGET &&
+	       task->pid == task->tgid;
+}
+
 static __always_inline struct thread *thread_of(struct task_struct *task, struct run_queue *queue)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
@@ -146,6 +155,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 	if (process) {
 		thread->role = process->role;
 		wait_event_on_assignment(&thread->event, process);
+		statement_on_assignment(&thread->statement, process);
 		psi_group_on_assignment(&thread->member, process->groups);
 	}
 	/* Less is counted of background threads, so the account of a former one begins anew. */
@@ -154,6 +164,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, struct
 		thread->state = THREAD_TIME_UNSEEN;
 		__builtin_memset(&thread->account, 0, sizeof(thread->account));
 		forget_waits(&thread->wakeup);
+		statement_begin(&thread->statement);
 		step(thread);
 	}
 	return thread;

@@ -277,6 +277,12 @@ struct ended_wait {
 	bool was_found;
 };
 
+/* Whether its state has a class: it sleeps, or is throttled. */
+static __always_inline bool is_off_cpu(const struct thread *thread)
+{
+	return thread->state == THREAD_TIME_BLOCKED || thread->state == THREAD_TIME_THROTTLED_STATE;
+}
+
 /* Whether a wake-up event makes the thread ready. One that is woken before it has left its CPU just
  * goes on running. */
 static __always_inline bool becomes_ready(const struct thread *thread, struct task_struct *task)

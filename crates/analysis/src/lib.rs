@@ -70,6 +70,7 @@ mod so_far;
 mod spikes;
 pub mod stacks;
 mod stalls;
+mod statements;
 pub mod stats;
 mod steal;
 mod subject;
@@ -147,6 +148,7 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
         by_second: None,
         spikes: None,
         programs: Vec::new(),
+        statements: Vec::new(),
         stacks: None,
         think_time: facts.think.map(Think::report),
         goals: facts.goals.clone(),
@@ -183,11 +185,12 @@ fn verdict(facts: &facts::Facts<'_>, phases: &[Phase], thresholds: &Thresholds) 
     }
 }
 
-/// The same with the disks, connections and programs, with the run by the second and its spikes; where the user names no window, with when its cause was named.
+/// The same with the disks, connections, programs and statements, with the run by the second and its spikes; where the user names no window, with when its cause was named.
 pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let report = block_io::with_disks(judge(timeline, meta, asked, true), timeline);
     let report = flows::with_connections(report, timeline);
     let report = program_runs::with_programs(report, timeline);
+    let report = statements::with_statements(report, timeline);
     let report = by_second::with_seconds(report, timeline, meta);
     // What needs the whole run to be seen has no time at which it was named.
     match asked {

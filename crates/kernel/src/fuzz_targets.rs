@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
+use crate::data_folder::version;
 use crate::exports::{bias, exports};
 use crate::hierarchies::{Hierarchies, groups_of};
 use crate::process_list;
-use crate::server::version;
 
 /// A process's `stat`.
 ///
@@ -31,7 +31,7 @@ pub fn stated_version(text: &str) {
 
 /// A program's file, and a process's auxv; returns whether the program exports a wait event.
 pub fn program(file: &[u8], auxv: &[u8]) -> bool {
-    let found = exports(file, ["my_wait_event_info", "MyProc"]);
+    let found = exports(file, ["my_wait_event_info", "MyProc", "MyBEEntry"]);
     bias(auxv, found.map_or(0, |found| found.headers));
     found.is_some_and(|found| found.pointers.iter().any(Option::is_some))
 }

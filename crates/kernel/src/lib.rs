@@ -7,6 +7,7 @@
 pub mod bpf;
 mod child;
 pub mod clock;
+mod data_folder;
 pub mod environment;
 pub mod error;
 mod exports;

@@ -14,8 +14,9 @@ use std::path::Path;
 use object::ReadCache;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, pread};
-use sensors::MemoryWord;
+use sensors::{MemoryWord, statement};
 
+use crate::data_folder::stated_version;
 use crate::exports::{bias, exports};
 use crate::limits::{self, Share};
 use crate::local_files;
@@ -37,6 +38,8 @@ struct Program {
     file: ProgramFile,
     value: &'static MemoryWord,
     place: Option<Place>,
+    /// The server's major version, once a process's data folder has stated it.
+    version: Option<u32>,
 }
 
 /// Identity of a program's file: device, inode, and time of last change, s and ns. The inode may be reused
@@ -49,6 +52,8 @@ struct Place {
     /// Address of the exported pointer, without the bias.
     pointer: u64,
     offset: Offset,
+    /// Address of the exported pointer to the process's entry with its statement, without the bias.
+    entry: Option<u64>,
 }
 
 /// Offset of the value behind the pointer.
@@ -62,6 +67,7 @@ enum Offset {
 #[derive(Debug)]
 pub struct MemoryCell {
     memory: OwnedFd,
+    bias: u64,
     pointer: u64,
     program: usize,
 }
@@ -71,6 +77,24 @@ pub struct MemoryCell {
 pub struct EventPlace {
     pub pointer: u64,
     pub offset: u64,
+}
+
+/// Where a process has its entry with its statement: the address of the pointer to it, and its layout
+/// (`sensors::statement::LAYOUTS`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StatementPlace {
+    pub pointer: u64,
+    pub layout: usize,
+}
+
+/// Whether a process shows its statements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Statements {
+    At(StatementPlace),
+    /// It has an entry, of a version whose layout is not known, or that does not say which it is.
+    OfVersion(Option<u32>),
+    /// It exports none.
+    None,
 }
 
 /// Why a value is not available.
@@ -133,11 +157,16 @@ impl RemoteMemory {
         };
         let Some(bias) = bias else { return Ok(None) };
         let pointer = place.pointer.wrapping_add(bias);
+        if place.entry.is_some() && self.programs[index].version.is_none() {
+            let stated = stated_version(process, &Mountinfo::default());
+            self.programs[index].version = stated.and_then(|it| it.split('.').next()?.parse().ok());
+        }
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(process.join("mem"), flags, Mode::empty());
         match opened.and_then(|memory| limits::reserve(memory, Share::Tracked)) {
             Ok(memory) => Ok(Some(MemoryCell {
                 memory,
+                bias,
                 pointer,
                 program: index,
             })),
@@ -154,6 +183,22 @@ impl RemoteMemory {
         };
         let pointer = cell.pointer;
         Some(EventPlace { pointer, offset })
+    }
+
+    /// Where the process of a value has its entry with its statement.
+    pub fn statements(&self, cell: &MemoryCell) -> Statements {
+        let program = &self.programs[cell.program];
+        let Some(entry) = program.place.as_ref().and_then(|it| it.entry) else {
+            return Statements::None;
+        };
+        let at = |layout| StatementPlace {
+            pointer: entry.wrapping_add(cell.bias),
+            layout,
+        };
+        let layout = program.version.and_then(statement::layout);
+        layout.map_or(Statements::OfVersion(program.version), |it| {
+            Statements::At(at(it))
+        })
     }
 
     /// Reads the present value.
@@ -217,6 +262,7 @@ impl RemoteMemory {
                 file: file_id,
                 value,
                 place,
+                version: None,
             });
             self.programs.len() - 1
         }))
@@ -231,8 +277,9 @@ pub fn shows(program: File, value: &MemoryWord) -> bool {
 fn place(file: File, value: &MemoryWord) -> Option<Place> {
     // Read in pieces: some programs have hundreds of megabytes.
     let cache = ReadCache::new(file);
-    let found = exports(&cache, [value.pointer, value.within.pointer])?;
-    let [direct, structure] = found.pointers;
+    let names = [value.pointer, value.within.pointer, statement::POINTER];
+    let found = exports(&cache, names)?;
+    let [direct, structure, entry] = found.pointers;
     let (pointer, offset) = match (direct, structure) {
         (Some(direct), _) => (direct, Offset::Known(0)),
         (None, Some(structure)) => (
@@ -245,6 +292,7 @@ fn place(file: File, value: &MemoryWord) -> Option<Place> {
         headers: found.headers,
         pointer,
         offset,
+        entry,
     })
 }
 
@@ -319,17 +367,20 @@ mod tests {
             headers: 0,
             pointer: 0,
             offset: Offset::Known(0),
+            entry: None,
         };
         let remote_memory = RemoteMemory {
             programs: vec![Program {
                 file: (0, 0, 0, 0),
                 value: &VALUE,
                 place: Some(place),
+                version: None,
             }],
         };
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let cell = MemoryCell {
             memory: rustix::fs::open("/proc/self/mem", flags, Mode::empty()).expect("it is ours"),
+            bias: 0,
             pointer: std::ptr::from_ref(pointer) as u64,
             program: 0,
         };

@@ -1,12 +1,10 @@
 //! Facts about a server, from its processes.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
 use sensors::Place;
 
+use crate::data_folder::stated_version;
 use crate::local_files;
 use crate::mounts::Mountinfo;
 use crate::remote_memory::shows;
@@ -18,13 +16,8 @@ use crate::remote_memory::shows;
 /// must also export the server's wait event.
 pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
     let folder = proc.join(pid.to_string());
-    // No links and no blocking: the folder belongs to another user.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let info = Mountinfo::default();
-    let data = local_files::hold(&folder, &info, "cwd").ok()?;
-    let stated = rustix::fs::openat(data, "PG_VERSION", flags, Mode::empty()).ok()?;
-    let mut text = String::new();
-    File::from(stated).take(32).read_to_string(&mut text).ok()?;
+    let stated = stated_version(&folder, &info)?;
     let values = sensors::all().iter().flat_map(|sensor| sensor.sources);
     let mut values = values.filter_map(|source| match source.place {
         Place::Memory(word) => Some(word),
@@ -33,27 +26,12 @@ pub fn postgres_version(proc: &Path, pid: u32) -> Option<String> {
     let program = || local_files::program(&folder, &info);
     let shown = |word| program().is_ok_and(|program| shows(program, word));
     let server = values.any(shown);
-    version(&text).filter(|_| server)
-}
-
-pub fn version(text: &str) -> Option<String> {
-    let text = text.trim();
-    let plain = text.chars().all(|c| c.is_ascii_digit() || c == '.');
-    (plain && text.starts_with(|c: char| c.is_ascii_digit())).then(|| text.to_owned())
+    server.then_some(stated)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_version_is_digits_and_dots() {
-        assert_eq!(version("15\n").as_deref(), Some("15"));
-        assert_eq!(version("9.6\n").as_deref(), Some("9.6"));
-        assert_eq!(version("\u{1b}[2J"), None);
-        assert_eq!(version("."), None);
-        assert_eq!(version(""), None);
-    }
 
     #[test]
     fn this_program_is_no_server() {

@@ -72,11 +72,13 @@ pub enum EntityKind {
     LogTemplate,
     /// Calls of a method by a caller to a callee, as a log reports them; its parent is the log.
     LoggedCall,
+    /// A statement of a database server, or its time without one; its parent is the pool of the processes that ran it.
+    Statement,
 }
 
 impl EntityKind {
     /// Every kind, in declaration order.
-    pub const ALL: [EntityKind; 21] = [
+    pub const ALL: [EntityKind; 22] = [
         EntityKind::Machine,
         EntityKind::Cgroup,
         EntityKind::Process,
@@ -98,6 +100,7 @@ impl EntityKind {
         EntityKind::Log,
         EntityKind::LogTemplate,
         EntityKind::LoggedCall,
+        EntityKind::Statement,
     ];
 
     /// The word used in recordings and in JSON.
@@ -124,6 +127,7 @@ impl EntityKind {
             EntityKind::Log => "log",
             EntityKind::LogTemplate => "log_template",
             EntityKind::LoggedCall => "logged_call",
+            EntityKind::Statement => "statement",
         }
     }
 }

@@ -34,6 +34,7 @@ mod sentence;
 mod series;
 mod spike_report;
 mod stack_report;
+mod statement_report;
 mod strings;
 mod table;
 mod table_data;
@@ -88,6 +89,7 @@ pub use spike_report::{
     TriggerKind,
 };
 pub use stack_report::{HotPath, StackReport, WaitEnd, WaitPath, WaitReport};
+pub use statement_report::{QueuedBehind, StatementTime};
 pub use strings::{StringId, StringKind, Strings, Text};
 pub use table::{Column, ColumnKind, Quality, RowKind, Table, Unit};
 pub use table_data::TableData;

@@ -13,7 +13,8 @@ use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
 use crate::{
     BySecond, Confidence, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass,
-    Provenance, Role, SpikeReport, StackReport, StartedProgram, UnitKind, Window, WorkloadRun,
+    Provenance, Role, SpikeReport, StackReport, StartedProgram, StatementTime, UnitKind, Window,
+    WorkloadRun,
 };
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -72,6 +73,10 @@ pub struct Report {
     /// Programs that were started in the window, those with most CPU time first; empty where that was not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<StartedProgram>,
+    /// The statements of the target's database, those with most time first, with the time that belongs to none; at most
+    /// 50, and the rare ones. Empty where that was not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementTime>,
     /// What ran on the CPUs, in which functions; `None` where it was not asked for, or not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<StackReport>,

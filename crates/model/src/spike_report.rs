@@ -153,6 +153,8 @@ pub enum TriggerKind {
     Log,
     /// A log reported many calls of a method at a time.
     Calls,
+    /// A database ran a statement of a rare kind: GRANT, DDL, CHECKPOINT.
+    Statement,
 }
 
 /// Events that come before spikes.
@@ -215,6 +217,8 @@ pub enum MeasureKind {
     Kernel,
     /// A counter of an application's own.
     Application,
+    /// Time of a database's processes in a statement.
+    Statement,
 }
 
 /// A measure that is different in spikes.

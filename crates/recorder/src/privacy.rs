@@ -79,8 +79,11 @@ impl Privacy {
     pub(super) fn entities(&self, events: &mut [EntityEvent]) {
         for event in events {
             let entity = &mut event.record.entity;
-            if matches!(entity.kind, EntityKind::Series | EntityKind::LogTemplate) {
-                // Labels may hold whatever the program was told, and so may the words of a log.
+            if matches!(
+                entity.kind,
+                EntityKind::Series | EntityKind::LogTemplate | EntityKind::Statement
+            ) {
+                // Labels may hold whatever the program was told, and so may the words of a log or a statement.
                 entity.name = self.0.hide(&entity.name);
                 entity.path = self.0.hide(&entity.path);
             }

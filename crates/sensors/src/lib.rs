@@ -41,6 +41,7 @@ pub mod serving;
 mod softnet;
 pub mod stack;
 pub mod stall;
+pub mod statement;
 mod tcp;
 mod thread;
 pub mod thread_time;
@@ -115,6 +116,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&wakeup::WAKEUP, wakeup::PERIOD, BPF),
         (&wakeup::THREAD_POOL, wakeup::PERIOD, BPF),
         (&wait_event::WAIT_EVENT, wait_event::PERIOD, BPF),
+        (&statement::STATEMENT, statement::PERIOD, ", where BPF is allowed, of PostgreSQL 14 and later"),
         (&request::REQUESTS, TICK, BPF),
         (&request::CALLS, TICK, BPF),
         (&request::PEER_CALLS, TICK, BPF),

@@ -6,6 +6,7 @@ mod comparison;
 mod recorded;
 mod request_times;
 mod requests;
+mod statements;
 mod tally;
 mod thread_times;
 mod witness;
@@ -37,6 +38,8 @@ enum What {
     RequestTimes,
     /// Run time and wait for a CPU against perf, and the duty cycle against --trace-all, under the same loads.
     ThreadTimes,
+    /// CPU time by SQL statement against pg_stat_kcache's, and the time that belongs to no statement.
+    Statements,
 }
 
 /// Arguments of `verify`.
@@ -45,7 +48,7 @@ pub struct VerifyArguments {
     /// What to verify.
     #[arg(value_enum, default_value = "figures")]
     what: What,
-    /// How often each load of `requests` and `request-times` is run.
+    /// How often each load of `requests`, `request-times` and `statements` is run.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
     /// Only loads whose name holds this.
@@ -69,6 +72,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
         What::Requests => requests::verify(arguments),
         What::RequestTimes => request_times::verify(arguments),
         What::ThreadTimes => thread_times::verify(arguments),
+        What::Statements => statements::verify(arguments),
     }
 }
 

@@ -113,6 +113,7 @@ const DOES: Readonly<Record<TriggerKind, string>> = {
   counter: "grows",
   log: "is logged",
   calls: "is called far more",
+  statement: "runs",
 };
 
 /** `sh sync-permissions starts`. */

@@ -32,7 +32,8 @@ export type EntityKind =
   | "flow"
   | "log"
   | "log_template"
-  | "logged_call";
+  | "logged_call"
+  | "statement";
 /**
  * The role of an entity in what is measured.
  */
@@ -341,7 +342,7 @@ export type PhaseKind = "warm_up" | "steady" | "ramp" | "congested" | "end";
  * What kind of measure is different in spikes.
  */
 export type MeasureKind =
-  "time" | "calls" | "code" | "waits" | "cpu" | "group" | "traffic" | "disk" | "kernel" | "application";
+  "time" | "calls" | "code" | "waits" | "cpu" | "group" | "traffic" | "disk" | "kernel" | "application" | "statement";
 /**
  * The unit of a column's integer values.
  */
@@ -371,7 +372,7 @@ export type Schedule =
 /**
  * What kind of event comes before spikes.
  */
-export type TriggerKind = "program" | "connections" | "sends" | "cpu_burst" | "counter" | "log" | "calls";
+export type TriggerKind = "program" | "connections" | "sends" | "cpu_burst" | "counter" | "log" | "calls" | "statement";
 /**
  * The kinds of errors, recognised by common messages of databases and the C library.
  */
@@ -598,6 +599,11 @@ export interface Report {
    * What ran on the CPUs, in which functions; `None` where it was not asked for, or not recorded.
    */
   stacks?: StackReport | null;
+  /**
+   * The statements of the target's database, those with most time first, with the time that belongs to none; at most
+   * 50, and the rare ones. Empty where that was not recorded.
+   */
+  statements?: StatementTime[];
   /**
    * The entity that was measured.
    */
@@ -2165,6 +2171,97 @@ export interface WaitEnd {
    * Share of the path's time in waits that it ended, in these functions.
    */
   share: number;
+}
+/**
+ * Time of the target's database processes in one statement, over the window; between statements they wait for their
+ * clients, which is in none.
+ */
+export interface StatementTime {
+  /**
+   * When a rare one began, in the window, ns after the report's `origin`; at most 100.
+   */
+  began_ns?: number[];
+  /**
+   * How often it was seen to begin; several that follow each other without a sleep count as one.
+   */
+  calls: number;
+  /**
+   * Waiting for its client in the middle of the statement, ns.
+   */
+  client_ns: number;
+  /**
+   * Waiting for a disk, except for stable storage, ns.
+   */
+  disk_ns: number;
+  /**
+   * Waiting for an internal lock of the server, ns.
+   */
+  internal_lock_ns: number;
+  /**
+   * Waiting for a row, table or transaction that another session had locked, ns.
+   */
+  lock_ns: number;
+  /**
+   * Waiting for memory, ns.
+   */
+  memory_ns: number;
+  /**
+   * On a CPU, ns.
+   */
+  on_cpu_ns: number;
+  /**
+   * Waiting for anything else, ns.
+   */
+  other_ns: number;
+  /**
+   * Its id, as in `pg_stat_statements.queryid`; `None` of time without one, and of other statements. A text, since it
+   * has up to 64 bits.
+   */
+  query_id?: string | null;
+  queued: QueuedBehind;
+  /**
+   * What kind of rare statement it is that may start much: `GRANT, REVOKE`; `None` of others.
+   */
+  rare?: string | null;
+  /**
+   * Its part of the time of all statements, that without one included, 0 to 1.
+   */
+  share: number;
+  /**
+   * Waiting for stable storage (fsync, another session's flush of the log), ns.
+   */
+  sync_ns: number;
+  /**
+   * Its text without values; `statement` and its id where the text is not known; `no statement` for time of active
+   * processes that belongs to none with an id: autovacuum, logins; `other statements` for those beyond what a
+   * recording tells apart.
+   */
+  text: string;
+  /**
+   * Its time, ns: the sum of those that follow.
+   */
+  total_ns: number;
+}
+/**
+ * Time of waits for a CPU by who had it, ns.
+ */
+export interface QueuedBehind {
+  /**
+   * The generator.
+   */
+  generator_ns: number;
+  /**
+   * Nobody: the process was being woken.
+   */
+  nobody_ns: number;
+  /**
+   * A process that is neither target nor generator.
+   */
+  rest_ns: number;
+  /**
+   * The target itself.
+   */
+  target_ns: number;
 }
 /**
  * What the clients of a load let pass between a reply and their next request, as their script says.

@@ -12,7 +12,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Summary,
-    told_by: "As event.exec, where a counter of an application's own (a database, a JVM, an endpoint in Prometheus's format), which hardly ever grows, grows first before the spikes, or where lines of a template, or calls, come in its log (`--log`).",
+    told_by: "As event.exec, where a counter of an application's own (a database, a JVM, an endpoint in Prometheus's format), which hardly ever grows, grows first before the spikes, or where lines of a template, or calls, come in its log (`--log`), or where a database runs a statement of a rare kind (GRANT, DDL, CHECKPOINT; PostgreSQL 14 and later).",
     thresholds: &[ADDED],
     upstream: &[],
     wait: None,
@@ -23,10 +23,16 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn judge(case: &Case<'_>) -> Judgement {
-    let kinds = [TriggerKind::Counter, TriggerKind::Log, TriggerKind::Calls];
+    let kinds = [
+        TriggerKind::Counter,
+        TriggerKind::Log,
+        TriggerKind::Calls,
+        TriggerKind::Statement,
+    ];
     events::started_by(case, &kinds, |trigger| match trigger.kind {
         TriggerKind::Log => format!("`{}` is logged", trigger.name),
         TriggerKind::Calls => format!("{} is called far more", trigger.name),
+        TriggerKind::Statement => format!("`{}` runs", trigger.name),
         _ => format!("{} grows", trigger.name),
     })
 }

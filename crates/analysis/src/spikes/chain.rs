@@ -79,6 +79,7 @@ fn does(trigger: &Trigger) -> String {
         // The words of a template are no command line, which would be shortened.
         TriggerKind::Log => format!("`{}` is logged", trigger.name),
         TriggerKind::Calls => format!("{} is called far more", trigger.name),
+        TriggerKind::Statement => format!("`{}` runs", trigger.name),
     }
 }
 

@@ -11,6 +11,7 @@ use sensors::log::{CallName, LOG_TEMPLATE, LOGGED_CALL};
 use sensors::program_run::PROGRAM_RUN;
 
 use crate::program_runs::{Templates, program_runs};
+use crate::statements::rare_statements;
 use crate::stats::{median, median_and_noise};
 
 /// Events nearer to each other than this are one, s.
@@ -57,6 +58,7 @@ pub(super) fn streams(timeline: &Timeline, window: Window) -> Vec<Stream> {
     all.extend(counters(timeline, window));
     all.extend(log_templates(timeline, window));
     all.extend(logged_calls(timeline, window));
+    all.extend(statements(timeline, window));
     all.retain(|it| (2..=MOST_EVENTS).contains(&it.times.len()));
     all
 }
@@ -234,6 +236,24 @@ fn logged_calls(timeline: &Timeline, window: Window) -> Vec<Stream> {
     let streams = by_name.into_iter().filter_map(|(name, series)| {
         let bursts = Steps::of(series, window)?.bursts(LEAST_CALLS)?;
         Some(bursts.stream(TriggerKind::Calls, name, None))
+    });
+    streams.collect()
+}
+
+/// Statements of rare kinds.
+fn statements(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    let streams = rare_statements(timeline).into_iter();
+    let streams = streams.map(|(name, entity, times)| {
+        let inside = times.into_iter().filter(|it| window.contains(*it));
+        let times = inside.map(|it| it.ns_since(window.start) as f64 / 1e9);
+        Stream {
+            kind: TriggerKind::Statement,
+            name,
+            parent: None,
+            entity,
+            times: firsts(times.collect()),
+            resolution: 0.001,
+        }
     });
     streams.collect()
 }

@@ -11,6 +11,7 @@ mod on_window;
 mod psi_groups;
 mod roles;
 mod short_lived;
+mod statements;
 mod thread;
 mod untracked;
 mod wait_events;
@@ -26,12 +27,13 @@ use sensors::thread_time::{PROCESS_TIME, THREAD_TIME};
 use crate::output::{Output, TableId, Tables};
 use crate::processes::Processes;
 use crate::thread_time::psi_groups::PsiGroups;
+use crate::thread_time::statements::Statements;
 use crate::thread_time::wait_events::WaitEvents;
 use crate::thread_time::wakeups::{Around, Wakeups};
 use kernel::bpf::Refusal;
 use kernel::bpf::thread_time::psi_groups::Membership;
 use kernel::bpf::thread_time::{Question, ThreadTime};
-use kernel::remote_memory::EventPlace;
+use kernel::remote_memory::{EventPlace, StatementPlace};
 
 use account_sums::{KernelWaits, ServingSums};
 use short_lived::{LAST_ROUNDS, ShortLived};
@@ -51,6 +53,8 @@ struct Assignment {
     role: Role,
     /// Where its wait event is in its memory.
     place: Option<EventPlace>,
+    /// Where its entry with its statement is.
+    statement: Option<StatementPlace>,
     membership: Membership,
 }
 
@@ -72,6 +76,7 @@ pub(crate) struct ThreadTimeCollector {
     agreement: CrossCheck,
     wakeups: Wakeups,
     events: WaitEvents,
+    statements: Statements,
     /// Timeslices of target and generator threads so far.
     slices: u64,
 }
@@ -101,6 +106,7 @@ impl ThreadTimeCollector {
             agreement: CrossCheck::default(),
             wakeups: Wakeups::new(out),
             events: WaitEvents::new(out),
+            statements: Statements::new(out),
             slices: 0,
         })
     }
@@ -305,6 +311,7 @@ impl ThreadTimeCollector {
         self.wakeups.place(thread, &mut around);
         self.wakeups.sample(&mut around);
         self.events.sample(&mut self.wakeups, &mut around);
+        self.statements.sample(&mut self.wakeups, &mut around);
     }
 
     /// The programs, beside which others are loaded.
@@ -349,6 +356,7 @@ impl ThreadTimeCollector {
         self.serving.finish(out);
         self.wakeups.finish(out);
         self.events.finish(out);
+        self.statements.finish(&self.programs, out);
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost();
         if lost.drops > 0 {

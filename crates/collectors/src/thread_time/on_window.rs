@@ -52,6 +52,7 @@ impl ThreadTimeCollector {
                     role: process.role,
                     place: known.place,
                     wait_event: u32::from_ne_bytes(wait_event),
+                    statement: known.statement,
                     membership: known.membership,
                 };
                 // If this fails, the class of a present sleep follows from the system call.
@@ -75,6 +76,7 @@ impl ThreadTimeCollector {
         self.psi_groups.unchanged(at);
         self.wakeups.unchanged(at);
         self.events.unchanged(at);
+        self.statements.unchanged(at);
     }
 }
 

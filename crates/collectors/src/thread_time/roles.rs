@@ -1,8 +1,9 @@
 //! Sets the roles of processes in the programs.
 
-use model::{GapReason, Role, Timestamp};
+use model::{GapReason, Role, Timestamp, sentence};
+use sensors::statement::STATEMENT;
 use sensors::thread_time::THREAD_TIME;
-use sensors::wait_event;
+use sensors::{statement, wait_event};
 
 use super::untracked::Process;
 use super::{Assignment, ThreadTimeCollector};
@@ -11,7 +12,7 @@ use crate::output::Output;
 use crate::processes::Processes;
 use crate::scene::Scene;
 use kernel::bpf::thread_time::Assigned;
-use kernel::remote_memory::{RemoteMemory, RemoteRead};
+use kernel::remote_memory::{RemoteMemory, RemoteRead, StatementPlace, Statements};
 
 impl ThreadTimeCollector {
     /// Sets role, wait event address and PSI groups of the processes for which they have changed.
@@ -47,10 +48,12 @@ impl ThreadTimeCollector {
         let mut changed = false;
         for process in processes.tracked_roles() {
             let cell = process.wait_event;
+            let statements = cell.map(|cell| remote_memory.statements(cell));
             let assignment = Assignment {
                 entity: process.entity,
                 role: process.role,
                 place: cell.and_then(|cell| remote_memory.place(cell)),
+                statement: statements.and_then(|it| statement_place(it, gaps)),
                 membership: self.psi_groups.membership(process.pid),
             };
             if self.assignments.get(&process.pid) == Some(&assignment) {
@@ -81,6 +84,7 @@ impl ThreadTimeCollector {
                 entity: process.entity,
                 role: Role::Background,
                 place: None,
+                statement: None,
                 membership: process.membership,
             };
             if self.assignments.get(&process.pid) == Some(&assignment) {
@@ -112,6 +116,27 @@ impl ThreadTimeCollector {
     }
 }
 
+/// Where a process has its statements; a version whose layout is not known is a gap.
+fn statement_place(statements: Statements, gaps: &mut Gaps) -> Option<StatementPlace> {
+    let version = match statements {
+        Statements::At(place) => return Some(place),
+        Statements::None => return None,
+        Statements::OfVersion(version) => version,
+    };
+    let (first, last) = statement::VERSIONS.into_inner();
+    let what = match version {
+        Some(version) => sentence!(
+            "PostgreSQL {} keeps them in a place that is not known here: versions {} to {} are",
+            version,
+            first,
+            last
+        ),
+        None => sentence!("the data folder of this PostgreSQL does not say which version it is"),
+    };
+    gaps.report(&STATEMENT.name, "", GapReason::Unsupported(what));
+    None
+}
+
 impl Assignment {
     /// For the programs, with the wait event that the process is in now.
     fn beginning_with(self, wait_event: u32) -> Assigned {
@@ -119,12 +144,14 @@ impl Assignment {
             entity: _,
             role,
             place,
+            statement,
             membership,
         } = self;
         Assigned {
             role,
             place,
             wait_event,
+            statement,
             membership,
         }
     }

@@ -116,6 +116,7 @@ fn thread_time_costs(
         let assigned = Assigned {
             role,
             place: None,
+            statement: None,
             wait_event: 0,
             // As many PSI groups as a thread of a service in a group of a v1 hierarchy has.
             membership: Membership {

@@ -22,7 +22,7 @@ use super::skeletons::thread_time::types::{
 };
 use super::skeletons::thread_time::{OpenThreadTimeSkel, ThreadTimeSkel, ThreadTimeSkelBuilder};
 use crate::clock::boottime;
-use crate::remote_memory::EventPlace;
+use crate::remote_memory::{EventPlace, StatementPlace};
 
 mod constants;
 mod kernel_symbols;
@@ -79,6 +79,7 @@ pub struct ThreadTime {
     takes_stacks: bool,
     /// Whether the kernel counts pressure: it may be built without PSI, or have it disabled at boot.
     counts_pressure: bool,
+    statements: StatementSamples,
 }
 
 /// What user space sets for a process.
@@ -88,6 +89,8 @@ pub struct Assigned {
     /// Where its wait event is in its memory, and the present value.
     pub place: Option<EventPlace>,
     pub wait_event: u32,
+    /// Where its entry with its statement is.
+    pub statement: Option<StatementPlace>,
     pub membership: Membership,
 }
 
@@ -172,6 +175,7 @@ impl ThreadTime {
             symbols: KernelSymbols::default(),
             online: cpus,
             takes_stacks,
+            statements: StatementSamples::open(&programs.progs.on_sample, cpus),
             counts_pressure: Path::new("/proc/pressure/cpu").exists(),
             hooks,
             programs,
@@ -204,10 +208,17 @@ impl ThreadTime {
         let [role, wait_event] =
             [role_number(assigned.role), assigned.wait_event].map(u32::to_ne_bytes);
         let groups = assigned.membership.packed();
-        let numbers = [place.pointer, place.offset, groups].map(u64::to_ne_bytes);
+        let (statement, layout) = assigned
+            .statement
+            .map_or((0, 0), |it| (it.pointer, it.layout as u64));
+        let numbers = [place.pointer, place.offset, groups, statement, layout];
+        let numbers = numbers.map(u64::to_ne_bytes);
         let process = [role.as_slice(), &wait_event, numbers.as_flattened()].concat();
         let map = &self.programs.maps.process_by_tgid;
         map.update(&pid.to_ne_bytes(), &process, MapFlags::ANY)?;
+        if assigned.statement.is_some() {
+            self.statements.switch_on();
+        }
         self.reach(assigned.membership)
     }
 
@@ -398,11 +409,14 @@ fn no_variables() -> Refusal {
 }
 
 mod batch;
+mod statement_counts;
 mod wait_event_counts;
 pub mod wait_stacks;
 mod wakeups;
 
 pub use constants::Question;
+use statement_counts::StatementSamples;
+pub use statement_counts::{Losses, StatementBuffer, StatementSum};
 pub use wait_event_counts::{WaitEventBuffer, WaitEventSum};
 pub use wakeups::{Pair, Sum, WakeupBuffer};
 

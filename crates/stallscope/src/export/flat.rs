@@ -210,7 +210,7 @@ fn roles(records: &[Option<&EntityRecord>], timeline: &Timeline) -> ArrayRef {
             | EntityKind::BlockStream
             | EntityKind::Flow
             | EntityKind::Series => record.parent,
-            EntityKind::Waker | EntityKind::WaitEvent => {
+            EntityKind::Waker | EntityKind::WaitEvent | EntityKind::Statement => {
                 let pool = record.parent.and_then(|pool| timeline.entities.get(pool));
                 pool.and_then(|pool| pool.parent)
             }

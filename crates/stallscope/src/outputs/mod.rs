@@ -20,6 +20,7 @@ mod spike_differences;
 mod spikes;
 mod stacks;
 mod stalls;
+mod statements;
 mod terminal;
 mod threads;
 mod throughput;

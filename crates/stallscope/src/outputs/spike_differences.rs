@@ -55,7 +55,7 @@ fn shown(differences: &[SpikeDifference]) -> Vec<&SpikeDifference> {
 fn has_one_line_each(kind: MeasureKind) -> bool {
     !matches!(
         kind,
-        MeasureKind::Time | MeasureKind::Calls | MeasureKind::Waits
+        MeasureKind::Time | MeasureKind::Calls | MeasureKind::Waits | MeasureKind::Statement
     )
 }
 
@@ -107,7 +107,10 @@ fn amount(it: &SpikeDifference, value: f64) -> String {
     let parts = value / 1e9;
     match (it.unit, it.kind) {
         (_, _) if value <= 0.0 => "0".to_owned(),
-        (Unit::Nanoseconds, MeasureKind::Time | MeasureKind::Calls | MeasureKind::Waits) => {
+        (
+            Unit::Nanoseconds,
+            MeasureKind::Time | MeasureKind::Calls | MeasureKind::Waits | MeasureKind::Statement,
+        ) => {
             format!("{} threads", rate(parts))
         }
         (Unit::Nanoseconds, MeasureKind::Code | MeasureKind::Cpu | MeasureKind::Group) => {

@@ -238,6 +238,7 @@ fn does(trigger: &Trigger) -> String {
         TriggerKind::Counter => format!("{name} grows"),
         TriggerKind::Log => format!("`{name}` is logged"),
         TriggerKind::Calls => format!("{name} is called far more"),
+        TriggerKind::Statement => format!("`{name}` runs"),
     }
 }
 

@@ -132,7 +132,7 @@ fn near(timeline: &Timeline) -> BTreeSet<EntityId> {
             EntityKind::Thread | EntityKind::Connection | EntityKind::Pool | EntityKind::File => {
                 parent().is_some_and(plays)
             }
-            EntityKind::Waker | EntityKind::WaitEvent => {
+            EntityKind::Waker | EntityKind::WaitEvent | EntityKind::Statement => {
                 let process = parent().and_then(|pool| entities.get(pool.parent?));
                 process.is_some_and(plays)
             }

@@ -60,6 +60,7 @@ mod serve;
 mod signal;
 mod silent;
 mod stacks;
+mod statements;
 mod statuses;
 mod streams;
 mod targets;

@@ -8,6 +8,7 @@ use model::{
 
 use super::{Measure, Pair, rates};
 use crate::spikes::events::{COUNTED, services};
+use crate::statements;
 
 /// Counters that are added up: of whom, which tables and columns, and what their growth is called.
 struct Family {
@@ -97,6 +98,27 @@ const OF_DISKS: [Family; 4] = [
         "operations at a time",
     ),
 ];
+/// Statements that are compared, those with most time: each further measure raises the bar for all.
+const MOST_STATEMENTS: usize = 50;
+const OF_STATEMENTS: [Family; 1] = [family(
+    MeasureKind::Statement,
+    "statement",
+    &[
+        "on_cpu_ns",
+        "queued_rest_ns",
+        "queued_target_ns",
+        "queued_generator_ns",
+        "queued_nobody_ns",
+        "memory_ns",
+        "disk_ns",
+        "sync_ns",
+        "lock_ns",
+        "internal_lock_ns",
+        "client_ns",
+        "other_ns",
+    ],
+    "time of the statement",
+)];
 /// Tables of the machine's own counters.
 const OF_KERNEL: [&str; 7] = [
     "paging", "tcp", "softnet", "network", "load", "pressure", "cpu",
@@ -116,12 +138,14 @@ pub(super) fn measures(timeline: &Timeline, pairs: &[Pair]) -> Vec<Measure> {
         own.collect()
     };
     let (groups, disks) = (each(EntityKind::Cgroup), each(EntityKind::Disk));
+    let statements = longest(timeline);
     let mut found = Vec::new();
     for (owners, families) in [
         (&processes, &OF_PROCESSES[..]),
         (&flows, &OF_FLOWS[..]),
         (&groups, &OF_GROUPS[..]),
         (&disks, &OF_DISKS[..]),
+        (&statements, &OF_STATEMENTS[..]),
     ] {
         for family in families {
             let own = owners.iter();
@@ -140,6 +164,25 @@ pub(super) fn measures(timeline: &Timeline, pairs: &[Pair]) -> Vec<Measure> {
         ));
     }
     found
+}
+
+/// The target's statements that took most time, by text; one text may have several ids.
+fn longest(timeline: &Timeline) -> BTreeMap<String, Vec<EntityId>> {
+    let total = |id| {
+        let columns = OF_STATEMENTS[0].columns.iter();
+        let series = columns.filter_map(|it| timeline.series("statement", id, it));
+        let grown = series.filter_map(|it| it.growth(it.known()?));
+        grown.sum::<f64>()
+    };
+    let all = statements::own(timeline).map(|it| (total(it.id), it));
+    let mut all: Vec<_> = all.filter(|(total, _)| *total > 0.0).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
+    let mut by_text: BTreeMap<String, Vec<EntityId>> = BTreeMap::new();
+    for (_, statement) in all.into_iter().take(MOST_STATEMENTS) {
+        let own = by_text.entry(statement.entity.name.clone());
+        own.or_default().push(statement.id);
+    }
+    by_text
 }
 
 impl Family {

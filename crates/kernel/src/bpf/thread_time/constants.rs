@@ -4,7 +4,7 @@
 use libbpf_rs::btf::Btf;
 use model::{LedgerClass, ThreadTimeClass};
 use sensors::kernel_wait::IoIntent;
-use sensors::{syscall, wait_event};
+use sensors::{statement, syscall, wait_event};
 
 use crate::bpf::per_cpu::PerCpu;
 use crate::bpf::refusal::Refusal;
@@ -21,6 +21,8 @@ pub enum Question {
     WaitSite,
     /// In which wait event of its application.
     WaitEvent,
+    /// For which statement of a database server.
+    Statement,
     /// Who ends its waits.
     Wakers,
     /// Whether it sleeps inside a request.
@@ -35,9 +37,10 @@ pub enum Question {
 
 impl Question {
     /// All of them, within the usual memory.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::WaitSite,
         Self::WaitEvent,
+        Self::Statement,
         Self::Wakers,
         Self::Serving,
         Self::PsiGroup,
@@ -54,11 +57,13 @@ pub(super) fn set(
     let is_asked = |question| u32::from(asked.contains(&question));
     constants.asks_wait_site = is_asked(Question::WaitSite);
     constants.asks_wait_event = is_asked(Question::WaitEvent);
+    constants.asks_statement = is_asked(Question::Statement);
     constants.asks_wakers = is_asked(Question::Wakers);
     constants.asks_serving = is_asked(Question::Serving);
     constants.asks_psi_group = is_asked(Question::PsiGroup);
     constants.count_behind_run_queue = count_behind_run_queue()?;
     name_events(constants);
+    lay_out_statements(constants);
     name_calls(constants, architecture)
 }
 
@@ -98,6 +103,26 @@ fn name_events(constants: &mut rodata) {
     for (class, to) in (0..).zip(&mut constants.class_by_event) {
         let class = wait_event::thread_time_class(class << 24);
         *to = class.map_or(0, |class| class as u8);
+    }
+}
+
+/// Sets where servers have their statements, and what a statement's time consists of.
+fn lay_out_statements(constants: &mut rodata) {
+    for (layout, to) in statement::LAYOUTS
+        .iter()
+        .zip(&mut constants.statement_layouts)
+    {
+        to.state = layout.state;
+        to.id = layout.id;
+        to.text = layout.text;
+        to.running = layout.running;
+        to.fastpath = layout.fastpath;
+    }
+    for (class, to) in ThreadTimeClass::ALL
+        .iter()
+        .zip(&mut constants.part_by_class)
+    {
+        *to = statement::Part::of(*class).map_or(u8::MAX, |part| part as u8);
     }
 }
 

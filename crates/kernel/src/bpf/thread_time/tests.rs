@@ -24,6 +24,7 @@ mod moves;
 mod on_windows;
 mod questions;
 mod serving;
+mod statements;
 mod wait_stacks;
 
 /// Only one test at a time: each needs the CPUs.
@@ -245,6 +246,7 @@ pub fn as_target_within(thread_time: &mut ThreadTime, pid: u32, membership: Memb
     let assigned = Assigned {
         role: Role::Target,
         place: None,
+        statement: None,
         wait_event: 0,
         membership,
     };

@@ -6,6 +6,7 @@ use model::{Entity, EntityKind, EntityRecord, Meta, Target, UnitKind};
 use regex::Regex;
 use sensors::flow::{FlowName, Peer};
 use sensors::log::{CallName, OTHER_CALLS, OTHER_LINES, UNTOLD};
+use sensors::statement::{NO_STATEMENT, OTHER_STATEMENTS};
 use sensors::wait_event;
 
 use super::pseudonyms::Class;
@@ -70,6 +71,7 @@ impl Redactor {
             EntityKind::Log => text::path(&mut self.names, Class::Folder, name),
             EntityKind::LogTemplate => self.log_template(name),
             EntityKind::LoggedCall => self.logged_call(name),
+            EntityKind::Statement => self.statement(name),
         }
     }
 
@@ -115,6 +117,7 @@ impl Redactor {
             | EntityKind::Flow
             | EntityKind::LogTemplate
             | EntityKind::LoggedCall
+            | EntityKind::Statement
             | EntityKind::WaitEvent => (self.name(kind, name), self.number_path(path)),
             // A label is what somebody called a request, and may be its URL.
             EntityKind::Workload if is_label(path) => {
@@ -172,6 +175,16 @@ impl Redactor {
     fn log_template(&mut self, name: &str) -> String {
         match name {
             UNTOLD | OTHER_LINES => name.to_owned(),
+            text => self.names.of(Class::Word, text),
+        }
+    }
+
+    /// A statement names tables and columns, which are somebody's own, but for what stands for none, and for an id.
+    fn statement(&mut self, name: &str) -> String {
+        let number = name.strip_prefix("statement ");
+        match name {
+            NO_STATEMENT | OTHER_STATEMENTS => name.to_owned(),
+            _ if number.is_some_and(|it| it.parse::<i64>().is_ok()) => name.to_owned(),
             text => self.names.of(Class::Word, text),
         }
     }

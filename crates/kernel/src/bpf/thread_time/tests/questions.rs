@@ -20,11 +20,16 @@ fn answered(thread_time: &mut ThreadTime) -> Vec<Question> {
     let in_event = Assigned {
         role: Role::Target,
         place: None,
+        statement: None,
         wait_event: WAL_WRITE,
         membership,
     };
     let sleeper_pid = sleeper.0.id();
     let assigned = thread_time.assign(sleeper_pid, in_event);
+    assigned.expect("there is room");
+    let mut server = statements::Server::new(Command::new("cat"));
+    server.run(77);
+    let assigned = thread_time.assign(server.pid(), server.assigned(membership));
     assigned.expect("there is room");
     thread_time.see_reads(1);
     as_target_within(thread_time, std::process::id(), membership);
@@ -36,6 +41,10 @@ fn answered(thread_time: &mut ThreadTime) -> Vec<Question> {
         waits::receive();
     });
     assert!(counted.of(&["input"]) > 0, "{}", counted.shown());
+    server.wake();
+    let mut statements = Vec::new();
+    let read_statements = thread_time.statements(&mut StatementBuffer::default(), &mut statements);
+    read_statements.expect("they can be read");
     assert!(counted.of(&["io_read_write"]) > 0, "{}", counted.shown());
 
     let has_site = |(site, ns): (&WaitChannel, i64)| *site != WaitChannel::Other && ns > 0;
@@ -53,6 +62,7 @@ fn answered(thread_time: &mut ThreadTime) -> Vec<Question> {
             Question::WaitEvent,
             asleep.ns[ThreadTimeClass::Sleep as usize] == 0,
         ),
+        (Question::Statement, statements.iter().any(|it| it.id == 77)),
         (Question::Wakers, wakeups.get(0).is_some()),
         // It waited for the thread that did these, in no request.
         (Question::Serving, own.outside_ns.iter().any(|ns| *ns > 0)),
