@@ -60,6 +60,7 @@ mod ruled_out;
 mod runtimes;
 #[cfg(feature = "sensitivity")]
 mod scaled;
+pub mod scaling;
 mod scene;
 #[cfg(feature = "sensitivity")]
 pub mod sensitivity;

@@ -30,6 +30,7 @@ mod program_report;
 mod report;
 mod rows;
 mod run;
+mod scaling_report;
 mod sentence;
 mod series;
 mod spike_report;
@@ -80,6 +81,11 @@ pub use run::{
     Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Firing, Identity,
     LatencyQuantile, Load, MachineUnit, Meta, Outcome, Provenance, ScriptSummary, Segment, Summary,
     Target, UnitKind, WorkloadRun,
+};
+pub use scaling_report::{
+    Crossing, CrossingReport, CurvePoint, NoiseSource, ParameterName, RejectedModel,
+    ScalingEstimate, ScalingFit, ScalingModel, ScalingParameter, ScalingPoint, ScalingReport,
+    SeriesOfTwo, StrayingPoint,
 };
 pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};
