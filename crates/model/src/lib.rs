@@ -12,6 +12,7 @@ mod comparison;
 mod confidence;
 mod connection_report;
 mod counters;
+mod demand_report;
 mod disk_report;
 mod doctor_report;
 mod entity;
@@ -55,6 +56,7 @@ pub use comparison::{
 pub use confidence::Confidence;
 pub use connection_report::{Party, PortReport};
 pub use counters::Counters;
+pub use demand_report::{DemandAtLoad, DemandCourse, DemandReport};
 pub use disk_report::{DiskReport, IoPart, IoPattern, IoTimes};
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};

@@ -48,7 +48,7 @@ pub(super) fn draws(fitted: &Fitted, measured: &Measured) -> Vec<Curve> {
 }
 
 /// The square root of `degrees` over a number of the chi-squared distribution with as many.
-fn known_as_well_as(degrees: f64, random: &mut Xorshift) -> f64 {
+pub(super) fn known_as_well_as(degrees: f64, random: &mut Xorshift) -> f64 {
     /// With more the noise is known to a few percent.
     const MANY: f64 = 200.0;
     if degrees > MANY {

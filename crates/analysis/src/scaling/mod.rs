@@ -9,6 +9,7 @@ mod answer;
 mod choice;
 mod crossing;
 mod curve;
+mod demands;
 mod draws;
 mod knee_between;
 mod measured;
@@ -28,6 +29,7 @@ use crossing::Series;
 use curve::Curve;
 use measured::Measured;
 
+pub use demands::{BusyPoint, BusyRun, DemandRefusal, per_request, service_demand};
 pub use measured::{LoadPoint, LoadRun};
 
 /// How far beyond the loads that were measured a throughput may be predicted, as a factor.

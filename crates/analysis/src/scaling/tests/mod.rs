@@ -2,6 +2,7 @@
 
 mod choosing;
 mod crossings;
+mod demands;
 mod knees;
 mod properties;
 mod recovery;
