@@ -74,6 +74,7 @@ mod stalls;
 pub mod stats;
 mod steal;
 mod subject;
+pub mod sweep;
 mod think_time;
 mod thread_sample;
 mod thread_times;

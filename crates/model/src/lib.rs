@@ -37,6 +37,7 @@ mod series;
 mod spike_report;
 mod stack_report;
 mod strings;
+mod sweep;
 mod table;
 mod table_data;
 mod time;
@@ -97,6 +98,9 @@ pub use spike_report::{
 };
 pub use stack_report::{HotPath, StackReport, WaitEnd, WaitPath, WaitReport};
 pub use strings::{StringId, StringKind, Strings, Text};
+pub use sweep::{
+    LimitRange, PointFigure, SWEEP_SCHEMA, Sweep, SweepPoint, SweptCurve, SweptGoal, SweptParameter,
+};
 pub use table::{Column, ColumnKind, Quality, RowKind, Table, Unit};
 pub use table_data::TableData;
 pub use time::{Timestamp, Window};

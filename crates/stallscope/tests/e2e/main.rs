@@ -62,6 +62,7 @@ mod silent;
 mod stacks;
 mod statuses;
 mod streams;
+mod sweep;
 mod targets;
 mod terminal;
 mod wait_stacks;
