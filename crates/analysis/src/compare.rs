@@ -6,7 +6,7 @@
 mod beside_exposure;
 mod differences;
 mod environment;
-mod figures;
+pub(crate) mod figures;
 mod in_turns;
 mod measured;
 mod sentences;

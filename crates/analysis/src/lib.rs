@@ -60,6 +60,7 @@ mod ruled_out;
 mod runtimes;
 #[cfg(feature = "sensitivity")]
 mod scaled;
+pub mod scaling;
 mod scene;
 #[cfg(feature = "sensitivity")]
 pub mod sensitivity;
@@ -74,6 +75,7 @@ mod statements;
 pub mod stats;
 mod steal;
 mod subject;
+pub mod sweep;
 mod think_time;
 mod thread_sample;
 mod thread_times;

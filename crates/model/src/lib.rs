@@ -12,6 +12,7 @@ mod comparison;
 mod confidence;
 mod connection_report;
 mod counters;
+mod demand_report;
 mod disk_report;
 mod doctor_report;
 mod entity;
@@ -30,12 +31,14 @@ mod program_report;
 mod report;
 mod rows;
 mod run;
+mod scaling_report;
 mod sentence;
 mod series;
 mod spike_report;
 mod stack_report;
 mod statement_report;
 mod strings;
+mod sweep;
 mod table;
 mod table_data;
 mod time;
@@ -55,6 +58,7 @@ pub use comparison::{
 pub use confidence::Confidence;
 pub use connection_report::{Party, PortReport};
 pub use counters::Counters;
+pub use demand_report::{DemandAtLoad, DemandCourse, DemandReport};
 pub use disk_report::{DiskReport, IoPart, IoPattern, IoTimes};
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
@@ -82,6 +86,11 @@ pub use run::{
     LatencyQuantile, Load, MachineUnit, Meta, Outcome, Provenance, ScriptSummary, Segment, Summary,
     Target, UnitKind, WorkloadRun,
 };
+pub use scaling_report::{
+    Crossing, CrossingReport, CurvePoint, NoiseSource, ParameterName, RejectedModel,
+    ScalingEstimate, ScalingFit, ScalingModel, ScalingParameter, ScalingPoint, ScalingReport,
+    SeriesOfTwo, StrayingPoint,
+};
 pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};
 pub use spike_report::{
@@ -91,6 +100,9 @@ pub use spike_report::{
 pub use stack_report::{HotPath, StackReport, WaitEnd, WaitPath, WaitReport};
 pub use statement_report::{QueuedBehind, StatementTime};
 pub use strings::{StringId, StringKind, Strings, Text};
+pub use sweep::{
+    LimitRange, PointFigure, SWEEP_SCHEMA, Sweep, SweepPoint, SweptCurve, SweptGoal, SweptParameter,
+};
 pub use table::{Column, ColumnKind, Quality, RowKind, Table, Unit};
 pub use table_data::TableData;
 pub use time::{Timestamp, Window};

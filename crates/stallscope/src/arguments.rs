@@ -6,6 +6,7 @@ mod experimenting;
 mod export;
 mod mark;
 mod segments;
+mod sweeping;
 mod symbolize;
 
 use std::ffi::OsString;
@@ -22,6 +23,7 @@ pub(crate) use experimenting::Experimenting;
 pub(crate) use export::{Export, ExportFormat, Names};
 pub(crate) use mark::Mark;
 pub(crate) use segments::SegmentArguments;
+pub(crate) use sweeping::Sweep;
 pub(crate) use symbolize::Symbolize;
 
 use crate::condition::Condition;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Report(ReportPage),
     /// Compare recordings, or run commands in turns to compare them: what changed, by how much, how sure that is, and why.
     Compare(Compare),
+    /// Run a command over the values of a parameter: where more stops to bring more, and what limits it at each point.
+    Sweep(Sweep),
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
     /// Look up the functions of a recording's call stacks later or elsewhere, where debugging information is.

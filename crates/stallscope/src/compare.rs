@@ -1,9 +1,8 @@
 //! `compare`: recordings side by side, those that are there or those that it makes.
 
 mod arms;
+mod design;
 mod experiment;
-mod one_run;
-mod state;
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use recording::bundle;
 
 use self::experiment::Done;
 use crate::arguments::Compare;
-use crate::open_recording::{self, Opened};
+use crate::open_recording::{self, Opened, short_name};
 use crate::outputs::{self, OutputFile};
 use crate::part::Part;
 use crate::temporary_output;
@@ -200,17 +199,6 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     let paths = glob::glob(pattern).with_context(|| format!("`{pattern}` is no pattern"))?;
     let paths = paths.filter_map(Result::ok);
     Ok(paths.filter(|it| is_recording(it)).collect())
-}
-
-/// `fast` for `runs/fast.stall`.
-fn short_name(path: &Path) -> String {
-    let name = path
-        .file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy();
-    let ends = [".stall", ".stallbundle"];
-    let short = ends.iter().find_map(|end| name.strip_suffix(end));
-    short.unwrap_or(&name).to_owned()
 }
 
 /// What the names of several recordings begin with: `fast` for `fast-1.stall` and `fast-2.stall`.

@@ -26,8 +26,10 @@ mod precision;
 mod report;
 mod serve;
 mod stack_rate;
+mod sweep;
 mod symbolize;
 mod temporary_output;
+mod turns;
 
 use std::process::ExitCode;
 
@@ -53,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
         Command::Report(report) => (report::report(&report), COULD_NOT_EXPLAIN),
         Command::Compare(compare) => (compare::compare(&compare), COULD_NOT_EXPLAIN),
+        Command::Sweep(it) => (sweep::sweep(&it), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Symbolize(it) => (symbolize::symbolize(&it), COULD_NOT_EXPLAIN),
         Command::Import(import) => (import::import(&import), COULD_NOT_EXPLAIN),

@@ -87,3 +87,14 @@ fn unpacked(path: &Path) -> Result<(Recording, Place)> {
     let recording = recording.with_context(|| format!("in the bundle {}", path.display()))?;
     Ok((recording, page))
 }
+
+/// `fast` for `runs/fast.stall`.
+pub(crate) fn short_name(path: &Path) -> String {
+    let name = path
+        .file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy();
+    let ends = [".stall", ".stallbundle"];
+    let short = ends.iter().find_map(|end| name.strip_suffix(end));
+    short.unwrap_or(&name).to_owned()
+}

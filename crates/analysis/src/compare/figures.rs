@@ -18,6 +18,28 @@ struct Declared {
     is_total: bool,
 }
 
+impl Declared {
+    /// In words; totals are divided among requests, or seconds where these are not known.
+    fn label(&self, per_request: bool) -> String {
+        match (self.is_total, per_request) {
+            (true, true) => format!("{} per request", self.label),
+            (true, false) => format!("{} per second", self.label),
+            (false, _) => self.label.clone(),
+        }
+    }
+
+    /// What it is of a run.
+    fn value(&self, run: &Measured, per_request: bool) -> Option<f64> {
+        if !self.is_total {
+            return run.values.get(&self.key).copied();
+        }
+        let total = run.totals.get(self.key.as_str())?;
+        let seconds = run.run.window.seconds();
+        let whole = if per_request { run.requests? } else { seconds };
+        (whole > 0.0).then(|| total / whole)
+    }
+}
+
 const BETTER: Option<bool> = Some(true);
 const WORSE: Option<bool> = Some(false);
 
@@ -104,32 +126,52 @@ fn label(class: LedgerClass) -> &'static str {
     }
 }
 
+/// Whether totals can be divided among the requests of every run.
+fn are_counted<'a>(mut runs: impl Iterator<Item = &'a Measured>) -> bool {
+    runs.all(|it| it.requests.is_some_and(|it| it > 0.0))
+}
+
+/// A figure in each run of each configuration.
+pub(crate) struct Figure {
+    pub(crate) key: String,
+    pub(crate) label: String,
+    pub(crate) family: FigureFamily,
+    pub(crate) unit: FigureUnit,
+    /// By configuration, the values of the runs that have it.
+    pub(crate) values: Vec<Vec<f64>>,
+}
+
+/// Every figure that a run has and that is anywhere above 0.
+pub(crate) fn of_each(configurations: &[&[Measured]]) -> Vec<Figure> {
+    let per_request = are_counted(configurations.iter().copied().flatten());
+    let of = |declared: Declared| {
+        let value = |run: &Measured| declared.value(run, per_request);
+        let runs = configurations.iter();
+        let values: Vec<Vec<f64>> = runs
+            .map(|runs| runs.iter().filter_map(value).collect())
+            .collect();
+        let is_any = values.iter().flatten().any(|it| *it != 0.0);
+        is_any.then(|| Figure {
+            label: declared.label(per_request),
+            family: declared.family,
+            unit: declared.unit,
+            values,
+            key: declared.key,
+        })
+    };
+    declared().into_iter().filter_map(of).collect()
+}
+
 /// Every figure that a run has.
 pub(super) fn rows(groups: &[Group]) -> Vec<ComparedFigure> {
-    let mut runs = groups.iter().flat_map(|it| &it.runs);
-    let per_request = runs.all(|it| it.requests.is_some_and(|it| it > 0.0));
+    let per_request = are_counted(groups.iter().flat_map(|it| &it.runs));
     let rows = declared().into_iter();
     rows.filter_map(|it| row(groups, it, per_request)).collect()
 }
 
 fn row(groups: &[Group], declared: Declared, per_request: bool) -> Option<ComparedFigure> {
-    let Declared {
-        key,
-        family,
-        unit,
-        more_is_better,
-        is_total,
-        ..
-    } = declared;
-    let value = |run: &Measured| match is_total {
-        false => run.values.get(&key).copied(),
-        true => {
-            let total = run.totals.get(key.as_str())?;
-            let seconds = run.run.window.seconds();
-            let whole = if per_request { run.requests? } else { seconds };
-            (whole > 0.0).then(|| total / whole)
-        }
-    };
+    let label = declared.label(per_request);
+    let value = |run: &Measured| declared.value(run, per_request);
     let values: Vec<Option<f64>> = groups
         .iter()
         .map(|group| median(&group.runs.iter().filter_map(value).collect::<Vec<f64>>()))
@@ -139,27 +181,23 @@ fn row(groups: &[Group], declared: Declared, per_request: bool) -> Option<Compar
         return None;
     }
     let (baseline, others) = groups.split_first()?;
-    let label = match (is_total, per_request) {
-        (true, true) => format!("{} per request", declared.label),
-        (true, false) => format!("{} per second", declared.label),
-        (false, _) => declared.label,
-    };
-    let difference = |other| match key.as_str() {
+    let key = declared.key.as_str();
+    let difference = |other| match key {
         ALONE => in_turns::alone(baseline, other),
         CPU => {
-            let plain = differences::between(baseline, other, &key, value)?;
+            let plain = differences::between(baseline, other, key, value)?;
             Some(in_turns::cpu(plain, (baseline, other), value))
         }
-        _ => differences::between(baseline, other, &key, value),
+        _ => differences::between(baseline, other, key, value),
     };
     Some(ComparedFigure {
-        label,
-        family,
-        unit,
-        more_is_better,
         noise: differences::noise(groups, value),
         differences: others.iter().map(difference).collect(),
         values,
-        key,
+        label,
+        family: declared.family,
+        unit: declared.unit,
+        more_is_better: declared.more_is_better,
+        key: declared.key,
     })
 }

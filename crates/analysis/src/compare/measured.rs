@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use model::{
-    ComparedMark, ComparedRun, CoursePoint, EntityKind, Finding, LedgerClass, Load, Meta,
-    PhaseVerdict, Provenance, Report, Resource, Role, ShareBasis, StallKind, Timeline, Window,
+    ComparedMark, ComparedRun, CoursePoint, EntityKind, Finding, GoalReport, LedgerClass, Load,
+    Meta, PhaseVerdict, Provenance, Report, Resource, Role, ShareBasis, StallKind, Timeline,
+    Window,
 };
 
 use crate::exposure::Exposure;
 use crate::facts;
 use crate::latency_sample::Samples;
 use crate::measure::Of;
-use crate::number_format::{percent, rate};
+use crate::number_format::{duration, percent, rate};
 use crate::request_times::{self, End};
 use crate::scene::{Roles, Scene, Scope};
 use crate::thresholds::Thresholds;
@@ -32,7 +33,7 @@ const REMEDIES: usize = 2;
 /// What a recording says, small enough to keep many.
 pub struct Measured {
     /// What is shown of it.
-    pub(super) run: ComparedRun,
+    pub(crate) run: ComparedRun,
     /// Facts about machine and run.
     pub(super) facts: BTreeMap<String, String>,
     /// Figures by their keys.
@@ -49,6 +50,8 @@ pub struct Measured {
     pub(super) account: Vec<AccountedSecond>,
     /// The load generator that an adapter understood, and what it was asked for.
     pub(super) asked: Option<(String, Load)>,
+    /// The goals for latency that it was made with, and whether they were met.
+    pub(crate) goals: Vec<GoalReport>,
     /// What others took of it, or why that is not known.
     pub(super) exposure: Result<Exposure, &'static str>,
 }
@@ -90,6 +93,7 @@ impl Measured {
             account,
             asked: asked(meta),
             exposure,
+            goals: report.goals.clone(),
             run: ComparedRun {
                 name,
                 identity: report.identity.clone(),
@@ -143,8 +147,39 @@ impl Measured {
         }
     }
 
+    /// Its throughput and the latencies that were asked about, in words.
+    pub fn load_in_short(&self) -> String {
+        let unit = &self.run.rate_unit;
+        let throughput = self.throughput();
+        let throughput = throughput.map_or("throughput not known".to_owned(), |it| {
+            format!("{} {unit}", rate(it))
+        });
+        let goals = self
+            .goals
+            .iter()
+            .filter_map(|it| Some((it.goal.of, it.value?)));
+        let goals = goals.map(|(of, ns)| format!("{of} {}", duration(ns)));
+        std::iter::once(throughput)
+            .chain(goals)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Whether it met all goals that it was made with; `None` where that is not known.
+    pub fn meets_goals(&self) -> Option<bool> {
+        let mut met = Some(true);
+        for goal in &self.goals {
+            met = match (met, goal.met) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (_, None) => None,
+                (known, _) => known,
+            };
+        }
+        met
+    }
+
     /// Operations per second in the judged window.
-    fn throughput(&self) -> Option<f64> {
+    pub fn throughput(&self) -> Option<f64> {
         self.values.get("throughput").copied()
     }
 

@@ -54,6 +54,7 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
         seconds: (0..20).map(second).collect(),
         account: Vec::new(),
         asked: None,
+        goals: Vec::new(),
         exposure: Err("it was not measured"),
     }
 }

@@ -23,6 +23,7 @@ mod sign_flips;
 mod signed_rank;
 mod student;
 mod two_samples;
+mod variance_ratio;
 
 pub use bootstrap::{ratio_interval, resamples};
 pub use deviation::{Group, coefficient_of_variation, pooled_deviation};
@@ -38,3 +39,4 @@ pub use sign_flips::family_p_values;
 pub use signed_rank::{Estimate, hodges_lehmann};
 pub use student::{mean_of_normal, t_95};
 pub use two_samples::shift;
+pub use variance_ratio::f_test;

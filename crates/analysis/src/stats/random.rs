@@ -29,6 +29,13 @@ impl Xorshift {
     pub fn below(&mut self, bound: usize) -> usize {
         (self.draw() % (bound as u64).max(1)) as usize
     }
+
+    /// A number of the standard normal distribution (Box and Muller 1958, The Annals of Mathematical Statistics 29(2)).
+    pub fn normal(&mut self) -> f64 {
+        // 1 - share is above 0, so that its logarithm is finite.
+        let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.share()).cos()
+    }
 }
 
 #[cfg(test)]
@@ -46,6 +53,21 @@ mod tests {
         assert_eq!(draw(7), draw(7));
         assert_ne!(draw(7), draw(8));
         assert_eq!(draw(0), draw(1));
+    }
+
+    #[test]
+    fn normal_numbers_have_the_moments_and_tails_of_the_normal_distribution() {
+        let mut random = Xorshift::new(0x9E37_79B9_7F4A_7C15);
+        let drawn: Vec<f64> = (0..100_000).map(|_| random.normal()).collect();
+        let count = drawn.len() as f64;
+        let moment = |power| drawn.iter().map(|it| it.powi(power)).sum::<f64>() / count;
+        // Standard errors of these moments: 0.003, 0.0045, 0.012 and 0.031.
+        assert!(moment(1).abs() < 0.012, "{}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 0.018, "{}", moment(2));
+        assert!(moment(3).abs() < 0.05, "{}", moment(3));
+        assert!((moment(4) - 3.0).abs() < 0.12, "{}", moment(4));
+        let beyond = drawn.iter().filter(|it| it.abs() > 1.96).count() as f64;
+        assert!((beyond / count - 0.05).abs() < 0.003, "{beyond}");
     }
 
     proptest! {

@@ -39,6 +39,6 @@ pub(crate) struct Experimenting {
 }
 
 /// What is passed on as typed, once it is known to be right.
-fn typed<T: FromStr>(text: &str) -> Result<String, T::Err> {
+pub(super) fn typed<T: FromStr>(text: &str) -> Result<String, T::Err> {
     text.parse::<T>().map(|_| text.to_owned())
 }

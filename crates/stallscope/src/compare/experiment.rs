@@ -3,27 +3,24 @@
 //! In each round every command runs once, in random order: what drifts on the machine is in none of the differences within
 //! a round. It ends when the difference is known well enough, or when the time is over.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use analysis::compare::{Group, Measured, alone, signed};
-use analysis::stats::Xorshift;
-use anyhow::{Result, anyhow, bail};
+use analysis::compare::{Group, alone, signed};
+use anyhow::{Result, bail};
 use model::{Comparison, Difference, Experiment, VoidedRun};
 
 use super::arms::{Arm, arms};
-use super::one_run::{End, Interruption, Planned, run};
-use super::state::{Design, Folder, Run, State};
+use super::design::Design;
 use crate::arguments::{Compare, Experimenting};
-use crate::part::Part;
-use crate::{open_recording, outputs};
+use crate::outputs;
+use crate::turns::{
+    Folder, Interruption, Run, State, Turn, free_folder, measured_alone, order, turn,
+};
 
 /// Before as many rounds their scatter is hardly known: an interval that happens to be narrow is believed from then on.
 const LEAST_ROUNDS: usize = 5;
 /// After so many runs that do not count, and none that does, more of the same command tell nothing.
 const MOST_VOIDED: usize = 3;
-/// Under this, a run is mostly its start and its end.
-const LEAST_STEADY_S: f64 = 0.5;
 
 /// What became of an experiment.
 pub(super) enum Done {
@@ -45,9 +42,12 @@ pub(super) fn experiment(arguments: &Compare) -> Result<Done> {
         options: options(asked),
         precision: asked.precision.0,
     };
-    let path = asked.folder.clone().unwrap_or_else(free_folder);
+    let path = asked
+        .folder
+        .clone()
+        .unwrap_or_else(|| free_folder("experiment"));
     let folder = Folder::open(&path)?;
-    let state = begun(&folder, design)?;
+    let state = State::begun(&folder, design)?;
     for arm in &arms {
         outputs::say(&format!("{}  {}", arm.letter, arm.shown));
     }
@@ -92,41 +92,10 @@ fn options(asked: &Experimenting) -> Vec<String> {
         .collect()
 }
 
-/// A name that nothing has yet.
-fn free_folder() -> PathBuf {
-    let names = (1..).map(|number| PathBuf::from(format!("experiment-{number}")));
-    let mut free = names.filter(|it| std::fs::symlink_metadata(it).is_err());
-    free.next().unwrap_or_default()
-}
-
-/// The experiment of the folder, which must be this one; a new one where there is none.
-fn begun(folder: &Folder, design: Design) -> Result<State> {
-    let shown = folder.path().display();
-    let Some(mut state) = folder.state()? else {
-        folder.is_free()?;
-        let seed = getrandom::u64().map_err(|error| anyhow!("no random numbers: {error}"))?;
-        // JSON's readers keep 53 bits of a number.
-        let state = State::new(design, (seed >> 12).max(1));
-        folder.save(&state)?;
-        return Ok(state);
-    };
-    if let Some(differs) = state.design.differs(&design) {
-        bail!(
-            "{shown} is of another experiment: {differs}. Repeat its command to go on, or name another folder: --folder F"
-        );
-    }
-    // Whoever ran it then ended before it could say so.
-    for run in state.runs.iter_mut().filter(|it| it.is_open) {
-        run.close(0.0, Some("it was cut off".to_owned()));
-    }
-    folder.save(&state)?;
-    Ok(state)
-}
-
 struct Running<'a> {
     arms: Vec<Arm>,
     folder: Folder,
-    state: State,
+    state: State<Design>,
     asked: &'a Experimenting,
     /// The runs that count, by command.
     groups: Vec<Group>,
@@ -146,7 +115,7 @@ impl Running<'_> {
         }
         for run in runs {
             let path = self.folder.path().join(&run.name);
-            match measured(&path, run.round) {
+            match measured_alone(&path, run.round) {
                 Ok(measured) => self.groups[run.arm].runs.push(measured),
                 Err(reason) => self.void(&run.name, reason)?,
             }
@@ -215,48 +184,34 @@ impl Running<'_> {
     /// One run of a command.
     fn one(&mut self, place: usize, round: u32, interruption: &Interruption) -> Result<()> {
         let arm = &self.arms[place];
-        let name = format!("{:03}-{}.stall", self.state.runs.len() + 1, arm.letter);
         let left = self.asked.budget.as_secs_f64() - self.state.spent_s();
-        self.state.runs.push(Run::open(name.clone(), place, round));
-        self.folder.save(&self.state)?;
-        let began = Instant::now();
-        let planned = Planned {
-            name: &name,
-            arm,
-            options: &self.state.design.options,
+        let options = self.state.design.options.clone();
+        let wanted = Turn {
+            name: format!("{:03}-{}.stall", self.state.runs.len() + 1, arm.letter),
+            arm: place,
+            values: Vec::new(),
+            round,
+            argv: &arm.argv,
+            before: &[],
+            after: &[],
+            options: &options,
             most: Duration::from_secs_f64(left.max(0.0)),
+            judge: measured_alone,
         };
-        let ended = run(&self.folder, &planned, interruption);
-        let path = self.folder.path().join(&name);
-        let log = path.with_extension("log");
-        let result = match ended? {
-            End::Interrupted => Err("it was interrupted".to_owned()),
-            End::OutOfTime => Err("the budget was over before it ended".to_owned()),
-            End::Exited(status) if !status.success() => Err(format!(
-                "its command failed ({status}); its output is in {}",
-                log.display()
-            )),
-            End::Exited(_) => measured(&path, round),
-        };
-        let took_s = began.elapsed().as_secs_f64();
-        let voided = result.as_ref().err().cloned();
-        match (&result, &voided) {
-            (Ok(measured), _) => outputs::say(&format!(
+        let result = turn(&self.folder, &mut self.state, &wanted, interruption)?;
+        match &result {
+            Ok(measured) => outputs::say(&format!(
                 "round {round}, {}: {}",
                 arm.letter,
                 measured.in_short()
             )),
-            (_, reason) => outputs::say(&format!(
-                "round {round}, {} does not count: {}",
+            Err(reason) => outputs::say(&format!(
+                "round {round}, {} does not count: {reason}",
                 arm.letter,
-                reason.as_deref().unwrap_or_default()
             )),
         }
-        if let Some(run) = self.state.runs.last_mut() {
-            run.close(took_s, voided);
-        }
         self.groups[place].runs.extend(result.ok());
-        self.folder.save(&self.state)
+        Ok(())
     }
 
     /// # Errors
@@ -330,71 +285,5 @@ impl Running<'_> {
         }
         comparison.experiment = Some(experiment);
         Ok(comparison)
-    }
-}
-
-/// Measures a recording; else why it does not count: a clause.
-fn measured(path: &Path, round: u32) -> std::result::Result<Measured, String> {
-    let opened = open_recording::to_judge(Some(path), &Part::default());
-    let opened = opened.map_err(|error| {
-        let why = outputs::sentence(&error);
-        format!("its recording cannot be read: {why}")
-    })?;
-    let recording = opened.recording;
-    if let Some(damage) = recording.damage.first() {
-        return Err(format!("its recording is damaged: {damage}"));
-    }
-    let name = super::short_name(path);
-    let measured = Measured::of(name, &recording.timeline, &recording.meta);
-    if let Some(why) = measured.uncorrectable() {
-        return Err(why.to_owned());
-    }
-    let steady = measured.steady_for_s();
-    if steady < LEAST_STEADY_S {
-        return Err(format!("only {steady:.1} s of it were steady"));
-    }
-    Ok(measured.in_round(round))
-}
-
-/// The order of the commands in a round, the same for the same seed (Fisher and Yates; Durstenfeld 1964).
-fn order(seed: u64, round: u32, arms: usize) -> Vec<usize> {
-    // Seeds next to each other begin alike.
-    const APART: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut random = Xorshift::new(seed ^ u64::from(round).wrapping_mul(APART));
-    for _ in 0..8 {
-        random.draw();
-    }
-    let mut order: Vec<usize> = (0..arms).collect();
-    for last in (1..arms).rev() {
-        order.swap(last, random.below(last + 1));
-    }
-    order
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_round_has_every_command_once_and_orders_are_evenly_likely() {
-        let mut seen = std::collections::BTreeMap::new();
-        for round in 1..=6_000 {
-            let own = order(77, round, 3);
-            let mut sorted = own.clone();
-            sorted.sort_unstable();
-            assert_eq!(sorted, [0, 1, 2]);
-            assert_eq!(own, order(77, round, 3), "the same again");
-            *seen.entry(own).or_insert(0) += 1;
-        }
-        // Binomial(6000, 1/6) is within 1000 +- 130 but in one draw of 100,000.
-        assert_eq!(seen.len(), 6);
-        assert!(
-            seen.values().all(|it| (870..1_130).contains(it)),
-            "{seen:?}"
-        );
-        assert_ne!(
-            (1..20).map(|it| order(1, it, 2)).collect::<Vec<_>>(),
-            (1..20).map(|it| order(2, it, 2)).collect::<Vec<_>>()
-        );
     }
 }

@@ -67,6 +67,10 @@ mod tests {
             &expect_test::expect_file!["../../../../docs/comparison.schema.json"],
         );
         check(
+            &schemars::schema_for!(model::Sweep),
+            &expect_test::expect_file!["../../../../docs/sweep.schema.json"],
+        );
+        check(
             &schemars::schema_for!(model::Page),
             &expect_test::expect_file!["../../../../docs/page.schema.json"],
         );

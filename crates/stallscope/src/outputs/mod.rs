@@ -15,19 +15,22 @@ mod machine;
 mod output_file;
 mod parquet;
 mod phases;
+mod plain_page;
 mod programs;
 mod spike_differences;
 mod spikes;
 mod stacks;
 mod stalls;
 mod statements;
+mod sweep;
+mod sweep_page;
 mod terminal;
 mod threads;
 mod throughput;
 
 use std::io::{IsTerminal, Write};
 
-use model::{Comparison, DoctorReport, Report};
+use model::{Comparison, DoctorReport, Report, Sweep};
 
 pub(crate) use comparison::markdown as comparison_markdown;
 pub(crate) use comparison_page::{Align, page as comparison_page};
@@ -37,6 +40,7 @@ pub(crate) use json::{harmless as harmless_json, text as json_text, word as json
 pub(crate) use live::{Live, Screen, one_place};
 pub(crate) use output_file::OutputFile;
 pub(crate) use parquet::write as write_parquet;
+pub(crate) use sweep_page::page as sweep_page;
 pub(crate) use terminal::Detail;
 
 /// Columns that the verdict fits into, however wide the terminal is.
@@ -57,6 +61,11 @@ pub(crate) fn doctor_report(report: &DoctorReport, detail: Detail) -> String {
 /// Recordings side by side as text, as wide.
 pub(crate) fn comparison(comparison: &Comparison, detail: Detail) -> String {
     comparison::text(comparison, columns(), detail)
+}
+
+/// Runs over a parameter as text, as wide.
+pub(crate) fn sweep(sweep: &Sweep, detail: Detail) -> String {
+    sweep::text(sweep, columns(), detail)
 }
 
 /// A line on standard error. A reader that has gone is no reason to stop.

@@ -63,6 +63,7 @@ mod stacks;
 mod statements;
 mod statuses;
 mod streams;
+mod sweep;
 mod targets;
 mod terminal;
 mod wait_stacks;

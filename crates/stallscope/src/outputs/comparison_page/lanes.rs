@@ -2,7 +2,8 @@
 
 use model::{ComparedGroup, ComparedMark, ComparedRun, CoursePoint};
 
-use super::{Align, escaped};
+use super::super::plain_page::escaped;
+use super::Align;
 
 /// Colours that groups are told apart by, each with a dash pattern of its own (comparison.css).
 pub(super) const COLOURS: usize = 6;

@@ -6,12 +6,9 @@ mod lanes;
 use model::{ComparedFigure, ComparedGroup, Comparison};
 
 use super::comparison::{FAMILIES, amount, apart, helps};
-use super::{harmless, on_one_line};
+use super::plain_page::{self, element, escaped, titled};
 
 pub(crate) use align::Align;
-
-const TOKENS: &str = include_str!("../../../../../ui/src/theme/tokens.css");
-const STYLE: &str = include_str!("comparison.css");
 
 /// The page.
 pub(crate) fn page(comparison: &Comparison, align: &Align) -> String {
@@ -37,17 +34,9 @@ pub(crate) fn page(comparison: &Comparison, align: &Align) -> String {
         environment(comparison),
         caveats(comparison),
     ];
-    let body = sections.concat();
-    harmless(&format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n<style>\n{TOKENS}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n{body}</main>\n</body>\n</html>\n",
-        escaped(&title),
-        names
-            .iter()
-            .enumerate()
-            .map(|(at, it)| key(at, it))
-            .collect::<Vec<_>>()
-            .join(" "),
-    ))
+    let names = names.iter().enumerate();
+    let names: Vec<String> = names.map(|(at, it)| key(at, it)).collect();
+    plain_page::document(&title, &names.join(" "), &sections.concat())
 }
 
 /// A group's name with its colour.
@@ -184,27 +173,6 @@ fn caveats(comparison: &Comparison) -> String {
         .map(|it| element("li", "", &escaped(it)))
         .collect();
     titled("Caveats", &format!("<ul>\n{items}</ul>\n"))
-}
-
-fn titled(title: &str, body: &str) -> String {
-    element("section", "card", &format!("<h2>{title}</h2>\n{body}"))
-}
-
-fn element(name: &str, class: &str, body: &str) -> String {
-    match class {
-        "" => format!("<{name}>{body}</{name}>\n"),
-        _ => format!("<{name} class=\"{class}\">{body}</{name}>\n"),
-    }
-}
-
-/// A text that is no markup, and stays on its line.
-fn escaped(text: &str) -> String {
-    on_one_line(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }
 
 #[cfg(test)]

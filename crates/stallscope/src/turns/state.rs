@@ -5,56 +5,57 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use recording::{Blocked, FolderHandle, Refused};
 use rustix::fs::{FlockOperation, flock};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The state's file in the experiment's folder.
 const FILE: &str = "experiment.json";
 /// Who has it locked runs the experiment.
 const LOCK: &str = "experiment.lock";
-/// Name and version of the file's form.
-const SCHEMA: &str = "stallscope.experiment/1";
 /// A state of more bytes is none of ours.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// What an experiment is of: with another one it does not go on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Design {
-    /// The commands, secrets replaced.
-    pub(super) commands: Vec<String>,
-    /// The options that every run gets, by name, in the order in which they were typed.
-    pub(super) options: Vec<String>,
-    /// Half of the interval's width that ends it, as a part of the baseline.
-    pub(super) precision: f64,
+pub(crate) trait Design: PartialEq + Serialize + DeserializeOwned {
+    /// Name and version of the form of its state.
+    const SCHEMA: &'static str;
+
+    /// What another design has in another way, in words; `None` where they are the same.
+    fn differs(&self, other: &Self) -> Option<String>;
 }
 
 /// A run that was begun.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Run {
+pub(crate) struct Run {
     /// Its recording's folder.
-    pub(super) name: String,
-    /// The command's place.
-    pub(super) arm: usize,
+    pub(crate) name: String,
+    /// The place of its command, or of its configuration.
+    pub(crate) arm: usize,
+    /// The values of its parameters, of a sweep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) values: Vec<String>,
     /// From 1 on.
-    pub(super) round: u32,
+    pub(crate) round: u32,
     /// What it took, s.
-    pub(super) took_s: f64,
+    pub(crate) took_s: f64,
     /// Why it does not count; `None` where it does.
-    pub(super) voided: Option<String>,
+    pub(crate) voided: Option<String>,
     /// Whether it has not ended yet.
-    pub(super) is_open: bool,
+    pub(crate) is_open: bool,
 }
 
 impl Run {
     /// One that begins now.
-    pub(super) fn open(name: String, arm: usize, round: u32) -> Self {
+    pub(crate) fn open(name: String, arm: usize, round: u32) -> Self {
         Self {
             name,
             arm,
+            values: Vec::new(),
             round,
             took_s: 0.0,
             voided: None,
@@ -63,7 +64,7 @@ impl Run {
     }
 
     /// It has ended.
-    pub(super) fn close(&mut self, took_s: f64, voided: Option<String>) {
+    pub(crate) fn close(&mut self, took_s: f64, voided: Option<String>) {
         self.took_s = took_s;
         self.voided = voided;
         self.is_open = false;
@@ -72,17 +73,17 @@ impl Run {
 
 /// All that is known of an experiment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct State {
+pub(crate) struct State<D> {
     schema: String,
-    pub(super) design: Design,
+    pub(crate) design: D,
     /// What the order of the runs follows from.
-    pub(super) seed: u64,
+    pub(crate) seed: u64,
     /// In the order in which they were begun.
-    pub(super) runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
 }
 
 /// The experiment's folder, which nobody else runs in meanwhile.
-pub(super) struct Folder {
+pub(crate) struct Folder {
     handle: FolderHandle,
     _lock: File,
 }
@@ -92,7 +93,7 @@ impl Folder {
     ///
     /// # Errors
     /// One sentence: it cannot be made, others may write in it, or another process runs in it.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         if !path.exists() {
             drop(FolderHandle::create(path)?);
         }
@@ -127,7 +128,7 @@ impl Folder {
     }
 
     /// Its path as it was typed.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.handle.path()
     }
 
@@ -135,7 +136,7 @@ impl Folder {
     ///
     /// # Errors
     /// Something else is in it.
-    pub(super) fn is_free(&self) -> Result<()> {
+    pub(crate) fn is_free(&self) -> Result<()> {
         let shown = self.path().display();
         let names = self
             .handle
@@ -151,7 +152,7 @@ impl Folder {
     }
 
     /// Makes a file that must not exist.
-    pub(super) fn create(&self, name: &str) -> Result<File> {
+    pub(crate) fn create(&self, name: &str) -> Result<File> {
         let shown = || format!("cannot make {}", self.handle.path_of(name).display());
         self.handle.create_file(name).with_context(shown)
     }
@@ -160,7 +161,7 @@ impl Folder {
     ///
     /// # Errors
     /// It cannot be read, or is none.
-    pub(super) fn state(&self) -> Result<Option<State>> {
+    pub(crate) fn state<D: Design>(&self) -> Result<Option<State<D>>> {
         let path = self.handle.path_of(FILE);
         let shown = path.display();
         let (file, length) = match self.handle.read(FILE) {
@@ -181,16 +182,16 @@ impl Folder {
         file.take(MOST_BYTES)
             .read_to_string(&mut text)
             .with_context(|| format!("cannot read {shown}"))?;
-        let state: State = serde_json::from_str(&text)
+        let state: State<D> = serde_json::from_str(&text)
             .map_err(|error| anyhow!("{shown} is damaged: {error}. {other}"))?;
-        if state.schema != SCHEMA {
+        if state.schema != D::SCHEMA {
             bail!("{shown} is of another version, {}. {other}", state.schema);
         }
         Ok(Some(state))
     }
 
     /// Writes the state in the place of the old one.
-    pub(super) fn save(&self, state: &State) -> Result<()> {
+    pub(crate) fn save<D: Design>(&self, state: &State<D>) -> Result<()> {
         let write = || -> std::io::Result<()> {
             let (name, mut file) = self.handle.create_temporary(".experiment-")?;
             let written = serde_json::to_vec_pretty(state)
@@ -207,11 +208,38 @@ impl Folder {
     }
 }
 
-impl State {
+impl<D: Design> State<D> {
+    /// The experiment of the folder, which must be this one; a new one where there is none.
+    ///
+    /// # Errors
+    /// One sentence: the folder holds another experiment or other files, or cannot be read or written.
+    pub(crate) fn begun(folder: &Folder, design: D) -> Result<Self> {
+        let shown = folder.path().display();
+        let Some(mut state) = folder.state::<D>()? else {
+            folder.is_free()?;
+            let seed = getrandom::u64().map_err(|error| anyhow!("no random numbers: {error}"))?;
+            // JSON's readers keep 53 bits of a number.
+            let state = Self::new(design, (seed >> 12).max(1));
+            folder.save(&state)?;
+            return Ok(state);
+        };
+        if let Some(differs) = state.design.differs(&design) {
+            bail!(
+                "{shown} is of another experiment: {differs}. Repeat its command to go on, or name another folder: --folder F"
+            );
+        }
+        // Whoever ran it then ended before it could say so.
+        for run in state.runs.iter_mut().filter(|it| it.is_open) {
+            run.close(0.0, Some("it was cut off".to_owned()));
+        }
+        folder.save(&state)?;
+        Ok(state)
+    }
+
     /// An experiment in which nothing was run.
-    pub(super) fn new(design: Design, seed: u64) -> Self {
+    fn new(design: D, seed: u64) -> Self {
         Self {
-            schema: SCHEMA.to_owned(),
+            schema: D::SCHEMA.to_owned(),
             design,
             seed,
             runs: Vec::new(),
@@ -219,50 +247,22 @@ impl State {
     }
 
     /// What its runs took, s.
-    pub(super) fn spent_s(&self) -> f64 {
+    pub(crate) fn spent_s(&self) -> f64 {
         self.runs.iter().map(|it| it.took_s).sum()
     }
 
     /// The next round: one that was left in the middle is not gone on with, since what the machine did in between lies
     /// between its runs.
-    pub(super) fn next_round(&self) -> u32 {
+    pub(crate) fn next_round(&self) -> u32 {
         self.runs.iter().map(|it| it.round).max().unwrap_or(0) + 1
     }
 }
 
-impl Design {
-    /// What another design has in another way, in words; `None` where they are the same.
-    pub(super) fn differs(&self, other: &Self) -> Option<String> {
-        if self.commands.len() != other.commands.len() {
-            let [own, others] = [self, other].map(|it| it.commands.len());
-            return Some(format!("it compares {own} commands, and not {others}"));
-        }
-        let mut commands = self.commands.iter().zip(&other.commands).zip('A'..);
-        if let Some(((own, others), letter)) = commands.find(|((own, others), _)| own != others) {
-            return Some(format!(
-                "its command {letter} is `{own}`, and not `{others}`"
-            ));
-        }
-        if self.options != other.options {
-            let shown = |it: &Self| match it.options.is_empty() {
-                true => "none".to_owned(),
-                false => it.options.join(" "),
-            };
-            let (own, others) = (shown(self), shown(other));
-            return Some(format!(
-                "its options for the runs are {own}, and not {others}"
-            ));
-        }
-        let percent = |it: &Self| format!("{} %", it.precision * 100.0);
-        // What is read back of a number may differ in its last bit.
-        ((self.precision - other.precision).abs() > 1e-9).then(|| {
-            format!(
-                "its --precision is {}, and not {}",
-                percent(self),
-                percent(other)
-            )
-        })
-    }
+/// A folder here of this kind, `sweep-1`, that is not there yet.
+pub(crate) fn free_folder(kind: &str) -> PathBuf {
+    let names = (1..).map(|number| PathBuf::from(format!("{kind}-{number}")));
+    let mut free = names.filter(|it| std::fs::symlink_metadata(it).is_err());
+    free.next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -271,12 +271,19 @@ mod tests {
 
     use super::*;
 
-    fn design() -> Design {
-        Design {
-            commands: vec!["a".to_owned(), "b".to_owned()],
-            options: Vec::new(),
-            precision: 0.02,
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+    struct Anything(u32);
+
+    impl Design for Anything {
+        const SCHEMA: &'static str = "test/1";
+
+        fn differs(&self, other: &Self) -> Option<String> {
+            (self != other).then(|| format!("it is {}, and not {}", self.0, other.0))
         }
+    }
+
+    fn state(folder: &Folder) -> Result<Option<State<Anything>>> {
+        folder.state()
     }
 
     #[test]
@@ -284,15 +291,15 @@ mod tests {
         let home = tempfile::tempdir().expect("a temporary folder");
         let path = home.path().join("f");
         let folder = Folder::open(&path).expect("it is made");
-        assert_eq!(folder.state().expect("it can be read"), None);
-        let mut state = State::new(design(), 7);
+        assert_eq!(state(&folder).expect("it can be read"), None);
+        let mut written = State::new(Anything(1), 7);
         let mut run = Run::open("001-A.stall".to_owned(), 0, 3);
         run.close(1.5, None);
-        state.runs.push(run);
-        folder.save(&state).expect("it can be written");
-        folder.save(&state).expect("and again");
-        assert_eq!(folder.state().expect("it is there"), Some(state.clone()));
-        assert_eq!((state.next_round(), state.spent_s()), (4, 1.5));
+        written.runs.push(run);
+        folder.save(&written).expect("it can be written");
+        folder.save(&written).expect("and again");
+        assert_eq!(state(&folder).expect("it is there"), Some(written.clone()));
+        assert_eq!((written.next_round(), written.spent_s()), (4, 1.5));
         assert!(Folder::open(&path).is_err(), "somebody runs in it");
         drop(folder);
         let folder = Folder::open(&path).expect("nobody does");
@@ -300,8 +307,8 @@ mod tests {
         std::fs::write(&victim, "old").expect("the folder is ours");
         std::fs::remove_file(path.join(FILE)).expect("it is there");
         symlink(&victim, path.join(FILE)).expect("the folder is ours");
-        assert!(folder.state().is_err(), "a link is not read");
-        folder.save(&state).expect("the link itself is replaced");
+        assert!(state(&folder).is_err(), "a link is not read");
+        folder.save(&written).expect("the link itself is replaced");
         assert_eq!(std::fs::read(&victim).expect("it is there"), b"old");
     }
 
@@ -317,31 +324,5 @@ mod tests {
             .expect("it is ours");
         let refused = Folder::open(&path).err().map(|it| it.to_string());
         assert!(refused.is_some_and(|it| it.contains("every user may write")));
-    }
-
-    #[test]
-    fn what_differs_is_named() {
-        let own = design();
-        assert_eq!(own.differs(&own), None);
-        let with = |change: fn(&mut Design)| {
-            let mut other = design();
-            change(&mut other);
-            own.differs(&other).expect("they differ")
-        };
-        let said = [
-            with(|it| it.commands[1] = "c".to_owned()),
-            with(|it| it.commands.truncate(1)),
-            with(|it| it.options.push("--target pid:1".to_owned())),
-            with(|it| it.precision = 0.05),
-        ];
-        assert_eq!(
-            said,
-            [
-                "its command B is `b`, and not `c`",
-                "it compares 2 commands, and not 1",
-                "its options for the runs are none, and not --target pid:1",
-                "its --precision is 2 %, and not 5 %",
-            ]
-        );
     }
 }

@@ -1,0 +1,188 @@
+//! `sweep`: a real load over its clients, gone on with after an interrupt, what is given up, and the search for a goal.
+
+use std::process::Command;
+
+use model::Sweep;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::place::{JSON, Place};
+use crate::postgres::{self, Postgres};
+use crate::process::Running;
+
+const LOAD: [&str; 9] = [
+    "--",
+    "pgbench",
+    "-n",
+    "-S",
+    "-c",
+    "{clients}",
+    "-T",
+    "3",
+    "bench",
+];
+const FOLDER: &str = "trial";
+
+fn command(postgres: &Postgres, place: &Place, options: &[&str]) -> Command {
+    let words = [
+        "sweep",
+        "--folder",
+        FOLDER,
+        "--json",
+        JSON,
+        "--cool-down",
+        "100ms",
+    ];
+    postgres.stallscope(place, &[&words, options, &LOAD].concat())
+}
+
+fn sweep(place: &Place) -> Sweep {
+    serde_json::from_str(&place.read(JSON)).expect("it is a sweep")
+}
+
+/// The runs that were begun: the value, and why it does not count.
+fn runs(place: &Place) -> Vec<(String, Option<String>)> {
+    let state: Value =
+        serde_json::from_str(&place.read("trial/experiment.json")).expect("it is JSON");
+    let runs = state["runs"].as_array().expect("a list").iter();
+    runs.map(|run| {
+        let value = run["values"][0].as_str().expect("a text").to_owned();
+        (value, run["voided"].as_str().map(str::to_owned))
+    })
+    .collect()
+}
+
+#[test]
+fn a_sweep_is_gone_on_with_and_each_point_has_figures_and_a_limit() {
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let place = Place::new();
+    let options = |repeat| {
+        [
+            "--set",
+            "clients=1,2,4",
+            "--repeat",
+            repeat,
+            "-o",
+            "page.html",
+        ]
+    };
+    let running = Running::start(command(postgres, &place, &options("2")));
+    place.wait_for("trial/experiment.json");
+    while runs(&place).len() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    running.signal(Signal::INT);
+    running
+        .end()
+        .status(130)
+        .says("The same command with --folder trial goes on");
+    let ended = Running::start(command(postgres, &place, &options("2"))).end();
+    ended.status(0).says("1 of before count").says("(6 of 6)");
+    let swept = sweep(&place);
+    let values: Vec<&str> = swept
+        .points
+        .iter()
+        .map(|it| it.values[0].as_str())
+        .collect();
+    assert_eq!(values, ["1", "2", "4"]);
+    for point in &swept.points {
+        assert_eq!(point.runs.len(), 2);
+        let throughput = point.figure("throughput").expect("it is known");
+        let interval = throughput.interval.expect("there are repeats");
+        assert!(interval.low < throughput.value && throughput.value < interval.high);
+        assert!(point.limit.is_some() && point.agreeing >= 1);
+    }
+    assert_eq!(swept.voided.len(), 1, "{:?}", swept.voided);
+    assert_eq!(swept.curves.len(), 1);
+    assert!(!swept.answers.is_empty());
+    // Each once before any a second time.
+    let counted = runs(&place).into_iter().filter(|it| it.1.is_none());
+    let mut first: Vec<String> = counted.take(3).map(|it| it.0).collect();
+    first.sort();
+    assert_eq!(first, ["1", "2", "4"]);
+    assert!(place.read("page.html").contains("<svg"));
+    // Nothing is left to run, and a value more is no other sweep.
+    let again = ["--set", "clients=1,2,4,0", "--repeat", "2"];
+    let ended = Running::start(command(postgres, &place, &again)).end();
+    ended
+        .status(0)
+        .says("clients=0 does not count")
+        .says("It is given up");
+    let failed = runs(&place).into_iter().filter(|it| it.0 == "0");
+    assert_eq!(failed.count(), 3);
+    assert_eq!(sweep(&place).points.len(), 3);
+    let other = ["--set", "clients=1", "--prepare", "true"];
+    let ended = Running::start(command(postgres, &place, &other)).end();
+    ended
+        .status(2)
+        .says("its --prepare: `none`, and not `true`");
+}
+
+#[test]
+fn shell_commands_are_run_when_the_configuration_changes_and_around_each_run() {
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let place = Place::new();
+    let options = [
+        "--set",
+        "clients=2",
+        "--repeat",
+        "2",
+        "--apply",
+        "echo a{clients} >> did",
+        "--prepare",
+        "echo p{clients} >> did",
+        "--cleanup",
+        "echo c{clients} >> did",
+    ];
+    Running::start(command(postgres, &place, &options))
+        .end()
+        .status(0);
+    let did = place.read("did");
+    let did: Vec<&str> = did.lines().collect();
+    assert_eq!(did, ["a2", "p2", "c2", "p2", "c2"]);
+}
+
+#[test]
+fn the_highest_value_that_keeps_a_goal_is_searched_for() {
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let found = |goal: &str| {
+        let place = Place::new();
+        let options = ["--set", "clients=1,3", "--repeat", "1", "--slo", goal];
+        Running::start(command(postgres, &place, &options))
+            .end()
+            .status(0);
+        let goal = sweep(&place).goal.expect("one was searched for");
+        (goal.kept, goal.missed)
+    };
+    assert_eq!(found("mean<10s"), (Some("3".to_owned()), None));
+    assert_eq!(found("mean<1us"), (None, Some("1".to_owned())));
+}
+
+#[test]
+fn what_makes_no_sweep_is_told() {
+    let place = Place::new();
+    for (words, said) in [
+        (
+            vec!["--set", "n=1", "--", "true"],
+            "{n} stands in no command",
+        ),
+        (
+            vec!["--set", "n=3..1", "--", "true", "{n}"],
+            "does not go up",
+        ),
+        (vec!["--plan", "missing.toml"], "cannot open the plan"),
+        (
+            vec!["--set", "n=1", "--repeat", "1", "--", "true", "{n}"],
+            "no run counts",
+        ),
+    ] {
+        let words = [vec!["sweep"], words].concat();
+        place.run(&words).status(2).says(said);
+    }
+}
