@@ -68,6 +68,8 @@ struct flow_socket {
 	__u8 side;
 	/* Whether its process is known, and with it its account if there was room; 32 bits for an atomic exchange. */
 	__u32 is_owned;
+	/* The last walk over open files that came to it. */
+	__u32 walked;
 };
 
 struct {
@@ -467,33 +469,25 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	return 0;
 }
 
-/*
- * Walks over the sockets that are known, without locking any: iter/tcp waits for each socket's lock, and visits the
- * 262,144 slots of the kernel's own table.
- */
-SEC("iter/bpf_sk_storage_map")
-int walk_sockets(struct bpf_iter__bpf_sk_storage_map *walk)
+/* Adds up what a socket has transferred since the last walk, and counts it as open. */
+static __always_inline void visit(struct sock *sk, struct flow_socket *socket)
 {
-	struct sock *sk = walk->sk;
-	struct flow_socket *socket;
 	struct flow_account *account;
-	__u8 state;
+	__u8 state = sk->__sk_common.skc_state;
 	__u32 place;
 
-	socket = sk ? bpf_sk_storage_get(&flow_by_socket, sk, NULL, 0) : NULL;
-	if (!socket || !socket->place)
-		return 0;
-	state = sk->__sk_common.skc_state;
+	if (!socket->place)
+		return;
 	if (socket->protocol == FLOW_TCP) {
 		if (state == TCP_CLOSE)
-			return 0;
+			return;
 		count_transfer(sk, socket);
 	}
 	count_requests(sk, socket);
 	place = socket->place;
 	account = bpf_map_lookup_elem(&account_by_place, &place);
 	if (!account)
-		return 0;
+		return;
 	if (account->walk != walk_number) {
 		account->walk = walk_number;
 		account->sockets = 0;
@@ -502,6 +496,46 @@ int walk_sockets(struct bpf_iter__bpf_sk_storage_map *walk)
 	account->sockets++;
 	if (socket->protocol != FLOW_TCP || state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT)
 		account->open++;
+}
+
+/*
+ * Walks over the sockets that are known, without locking any: iter/tcp waits for each socket's lock, visits the 262,144
+ * slots of the kernel's own table, and sees one network namespace only.
+ */
+SEC("iter/bpf_sk_storage_map")
+int walk_sockets(struct bpf_iter__bpf_sk_storage_map *walk)
+{
+	struct sock *sk = walk->sk;
+	struct flow_socket *socket;
+
+	socket = sk ? bpf_sk_storage_get(&flow_by_socket, sk, NULL, 0) : NULL;
+	if (socket)
+		visit(sk, socket);
+	return 0;
+}
+
+/*
+ * The same for kernels that let nobody walk over the elements of a map: over all open files. It takes the longer the more
+ * files are open, and leaves out sockets that no process has open any more, which count when they end.
+ */
+SEC("iter/task_file")
+int walk_open_files(struct bpf_iter__task_file *walk)
+{
+	struct file *file = walk->file;
+	struct flow_socket *known;
+	struct socket *socket;
+	struct sock *sk;
+
+	if (!file)
+		return 0;
+	socket = bpf_sock_from_file(file);
+	sk = socket ? socket->sk : NULL;
+	known = sk ? bpf_sk_storage_get(&flow_by_socket, sk, NULL, 0) : NULL;
+	/* Processes share files. */
+	if (!known || known->walked == walk_number)
+		return 0;
+	known->walked = walk_number;
+	visit(sk, known);
 	return 0;
 }
 

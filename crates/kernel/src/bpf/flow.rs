@@ -55,10 +55,20 @@ pub struct Flow {
     _hooks: Hooks,
     programs: FlowSkel<'static>,
     accounts: Mapped<Account>,
-    /// The walk over sockets that adds up what TCP has transferred.
+    /// The walk that adds up what TCP has transferred.
     walk: Link,
+    by: Walk,
     /// The number of the last walk.
     walk_number: u32,
+}
+
+/// How the sockets are found that are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Walk {
+    /// By what is kept of each: as many steps as there are sockets.
+    Sockets,
+    /// By the open files of all processes, where the kernel lets nobody walk over a map's elements.
+    OpenFiles,
 }
 
 impl Flow {
@@ -68,20 +78,29 @@ impl Flow {
     /// Why they are not available here.
     pub fn load(connections: Option<BorrowedFd<'_>>) -> Result<Self, Refusal> {
         may_report_processes()?;
-        quietly(|| Self::loaded(connections))
+        let first = quietly(|| Self::loaded(connections, Walk::Sockets));
+        let second = || quietly(|| Self::loaded(connections, Walk::OpenFiles));
+        first.or_else(|why| second().map_err(|_| why))
     }
 
-    fn loaded(connections: Option<BorrowedFd<'_>>) -> Result<Self, Refusal> {
+    fn loaded(connections: Option<BorrowedFd<'_>>, by: Walk) -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = FlowSkelBuilder::default().open(place)?;
         if let Some(connections) = connections {
             open.maps.connection_by_socket.reuse_fd(connections)?;
         }
+        match by {
+            Walk::Sockets => open.progs.walk_open_files.set_autoload(false),
+            Walk::OpenFiles => open.progs.walk_sockets.set_autoload(false),
+        };
         let mut programs = open.load()?;
         let accounts = Mapped::new(&programs.maps.account_by_place)?;
         let hooks = Hooks::attach(programs.object_mut(), &[])?;
         let sockets = programs.maps.flow_by_socket.as_fd();
-        let walk = programs.progs.walk_sockets.attach_iter(sockets)?;
+        let walk = match by {
+            Walk::Sockets => programs.progs.walk_sockets.attach_iter(sockets)?,
+            Walk::OpenFiles => programs.progs.walk_open_files.attach()?,
+        };
         // Those that are there already: what opens meanwhile is seen by the hooks.
         let files = programs.progs.walk_files.attach()?;
         run(&files)?;
@@ -89,6 +108,7 @@ impl Flow {
             _hooks: hooks,
             accounts,
             walk,
+            by,
             walk_number: 0,
             programs,
         })
@@ -185,7 +205,10 @@ impl Flow {
             ("inet_sock_set_state", programs.on_state.as_fd()),
             ("sock_send_length", programs.on_send.as_fd()),
             ("sock_recv_length", programs.on_receive.as_fd()),
-            ("walk", programs.walk_sockets.as_fd()),
+            match self.by {
+                Walk::Sockets => ("walk", programs.walk_sockets.as_fd()),
+                Walk::OpenFiles => ("walk", programs.walk_open_files.as_fd()),
+            },
         ]
     }
 }

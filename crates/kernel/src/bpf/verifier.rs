@@ -24,7 +24,7 @@ type Costs = BTreeMap<String, BTreeMap<String, u64>>;
 
 #[test]
 fn no_program_costs_the_verifier_more_than_it_did() {
-    let Some(costs) = needed("programs in the kernel", measured()) else {
+    let Some((mut costs, refused)) = needed("programs in the kernel", measured()) else {
         return;
     };
     let release = rustix::system::uname();
@@ -32,6 +32,13 @@ fn no_program_costs_the_verifier_more_than_it_did() {
     let head = format!("Linux {release}, clang {}", env!("CLANG_MAJOR"));
     let golden = expect_file![GOLDEN];
     let before = golden.data();
+    // What this kernel refuses, and has another for, is as it was where the golden file was made.
+    for (program, numbers) in read(&before) {
+        if refused.contains(&program) {
+            println!("{program} is refused here; walk_open_files takes its place");
+            costs.insert(program, numbers);
+        }
+    }
     let before_head = before.lines().next().unwrap_or_default();
     let updates = std::env::var_os("UPDATE_EXPECT").is_some();
     if before_head == head || updates {
@@ -66,19 +73,38 @@ fn a_program_that_costs_too_much_elsewhere_is_seen() {
     assert_eq!(beyond(&costs(1), &read("\n")).len(), 2, "those that went");
 }
 
-fn measured() -> Result<Costs, String> {
-    let mut costs = Costs::new();
+/// A program in a file for which another takes its place where the kernel refuses it (`Walk`).
+const REPLACED: (&str, &str) = ("flow", "walk_sockets");
+
+/// The costs, and the programs that this kernel refuses.
+fn measured() -> Result<(Costs, Vec<String>), String> {
+    let (mut costs, mut refused) = (Costs::new(), Vec::new());
     for (file, bytes) in OBJECTS {
-        let object = ObjectBuilder::default().open_memory(bytes);
-        let object = object.map_err(|error| format!("{file}: {error:#}"))?;
-        costs.extend(load(file, object)?);
+        let open = || {
+            let object = ObjectBuilder::default().open_memory(bytes);
+            object.map_err(|error| format!("{file}: {error:#}"))
+        };
+        let (replaced_in, replaced) = REPLACED;
+        let of_file = match load(file, open()?, "") {
+            Err(_) if *file == replaced_in => {
+                refused.push(format!("{file}.{replaced}"));
+                load(file, open()?, replaced)
+            }
+            loaded => loaded,
+        };
+        costs.extend(of_file?);
     }
-    Ok(costs)
+    Ok((costs, refused))
 }
 
-fn load(file: &str, mut object: OpenObject) -> Result<Costs, String> {
+/// Loads all programs of a file but one.
+fn load(file: &str, mut object: OpenObject, without: &str) -> Result<Costs, String> {
     let mut logs = Vec::new();
     for mut program in object.progs_mut() {
+        if program.name() == without {
+            program.set_autoload(false);
+            continue;
+        }
         program.set_log_level(STATISTICS);
         let name = program.name().to_string_lossy().into_owned();
         let mut log = vec![0_u8; 65_536];

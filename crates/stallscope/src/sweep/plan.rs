@@ -161,7 +161,7 @@ impl Plan {
         let mut all: Vec<Vec<String>> = vec![Vec::new()];
         for parameter in &self.parameters {
             let longer = |it: &Vec<String>| {
-                let with = |value: &String| [it.as_slice(), &[value.clone()]].concat();
+                let with = |value: &String| [it.as_slice(), std::slice::from_ref(value)].concat();
                 parameter.values.iter().map(with).collect::<Vec<_>>()
             };
             all = all.iter().flat_map(longer).collect();
