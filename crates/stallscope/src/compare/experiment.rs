@@ -14,7 +14,7 @@ use super::design::Design;
 use crate::arguments::{Compare, Experimenting};
 use crate::outputs;
 use crate::turns::{
-    Folder, Interruption, Run, State, Turn, free_folder, measured_alone, order, turn,
+    Folder, Interruption, Run, State, WantedRun, free_folder, make_run, measured_alone, order,
 };
 
 /// Before as many rounds their scatter is hardly known: an interval that happens to be narrow is believed from then on.
@@ -186,7 +186,7 @@ impl Running<'_> {
         let arm = &self.arms[place];
         let left = self.asked.budget.as_secs_f64() - self.state.spent_s();
         let options = self.state.design.options.clone();
-        let wanted = Turn {
+        let wanted = WantedRun {
             name: format!("{:03}-{}.stall", self.state.runs.len() + 1, arm.letter),
             arm: place,
             values: Vec::new(),
@@ -198,7 +198,7 @@ impl Running<'_> {
             most: Duration::from_secs_f64(left.max(0.0)),
             judge: measured_alone,
         };
-        let result = turn(&self.folder, &mut self.state, &wanted, interruption)?;
+        let result = make_run(&self.folder, &mut self.state, &wanted, interruption)?;
         match &result {
             Ok(measured) => outputs::say(&format!(
                 "round {round}, {}: {}",

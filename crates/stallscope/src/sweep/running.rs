@@ -14,7 +14,9 @@ use super::design::Design;
 use super::plan::Plan;
 use super::search::{self, Known};
 use crate::outputs;
-use crate::turns::{Folder, Interruption, Run, State, Turn, free_folder, measured, order, turn};
+use crate::turns::{
+    Folder, Interruption, Run, State, WantedRun, free_folder, make_run, measured, order,
+};
 
 /// After so many runs that do not count a configuration is given up.
 const MOST_VOIDED: u32 = 3;
@@ -224,7 +226,7 @@ impl<'a> Running<'a> {
         before.extend(plan.shells(&plan.prepare, &values));
         let round = self.counted(&values) + 1;
         let argv = plan.command(&values);
-        let wanted = Turn {
+        let wanted = WantedRun {
             name: format!("{:03}-{}.stall", self.state.runs.len() + 1, slug(&values)),
             arm: 0,
             values: values.clone(),
@@ -240,7 +242,7 @@ impl<'a> Running<'a> {
                 judge
             },
         };
-        let result = turn(&self.folder, &mut self.state, &wanted, interruption)?;
+        let result = make_run(&self.folder, &mut self.state, &wanted, interruption)?;
         // What a command that failed half-way applied is not known.
         self.applied = result.is_ok().then(|| values.clone());
         let named = self.named(&values);

@@ -17,8 +17,8 @@ use anyhow::{Context, Result};
 use kernel::Interrupts;
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::command::argv;
 use super::state::{Design, Folder, Run, State};
-use super::words::argv;
 
 /// This program, whatever has its name by now.
 const OWN: &str = "/proc/self/exe";
@@ -83,7 +83,7 @@ fn interrupt_process(pid: Pid) {
 }
 
 /// A run that is to be made.
-pub(crate) struct Turn<'a> {
+pub(crate) struct WantedRun<'a> {
     /// Its recording's name in the folder.
     pub(crate) name: String,
     /// The place of its command, or of its configuration.
@@ -110,10 +110,10 @@ pub(crate) struct Turn<'a> {
 ///
 /// # Errors
 /// It cannot be started, or the state cannot be written.
-pub(crate) fn turn<D: Design>(
+pub(crate) fn make_run<D: Design>(
     folder: &Folder,
     state: &mut State<D>,
-    wanted: &Turn<'_>,
+    wanted: &WantedRun<'_>,
     interruption: &Interruption,
 ) -> Result<Result<Measured, String>> {
     let name = &wanted.name;
@@ -146,7 +146,7 @@ pub(crate) fn turn<D: Design>(
 }
 
 /// Runs a command under `run`, its output in a file beside its recording, with what is to be done before and after it.
-fn run(folder: &Folder, wanted: &Turn<'_>, interruption: &Interruption) -> Result<End> {
+fn run(folder: &Folder, wanted: &WantedRun<'_>, interruption: &Interruption) -> Result<End> {
     let stem = wanted.name.trim_end_matches(".stall");
     let output = folder.create(&format!("{stem}.log"))?;
     let until = Instant::now() + wanted.most;

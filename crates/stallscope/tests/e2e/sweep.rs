@@ -52,6 +52,26 @@ fn runs(place: &Place) -> Vec<(String, Option<String>)> {
     .collect()
 }
 
+/// Two runs of each of three points, one of them made before an interrupt.
+fn every_point_is_known(swept: &Sweep) {
+    let values: Vec<&str> = swept
+        .points
+        .iter()
+        .map(|it| it.values[0].as_str())
+        .collect();
+    assert_eq!(values, ["1", "2", "4"]);
+    for point in &swept.points {
+        assert_eq!(point.runs.len(), 2);
+        let throughput = point.figure("throughput").expect("it is known");
+        let interval = throughput.interval.expect("there are repeats");
+        assert!(interval.low < throughput.value && throughput.value < interval.high);
+        assert!(point.limit.is_some() && point.agreeing >= 1);
+    }
+    assert_eq!(swept.voided.len(), 1, "{:?}", swept.voided);
+    assert_eq!(swept.curves.len(), 1);
+    assert!(!swept.answers.is_empty());
+}
+
 #[test]
 fn a_sweep_is_gone_on_with_and_each_point_has_figures_and_a_limit() {
     let Some((postgres, _alone)) = postgres::running() else {
@@ -80,23 +100,7 @@ fn a_sweep_is_gone_on_with_and_each_point_has_figures_and_a_limit() {
         .says("The same command with --folder trial goes on");
     let ended = Running::start(command(postgres, &place, &options("2"))).end();
     ended.status(0).says("1 of before count").says("(6 of 6)");
-    let swept = sweep(&place);
-    let values: Vec<&str> = swept
-        .points
-        .iter()
-        .map(|it| it.values[0].as_str())
-        .collect();
-    assert_eq!(values, ["1", "2", "4"]);
-    for point in &swept.points {
-        assert_eq!(point.runs.len(), 2);
-        let throughput = point.figure("throughput").expect("it is known");
-        let interval = throughput.interval.expect("there are repeats");
-        assert!(interval.low < throughput.value && throughput.value < interval.high);
-        assert!(point.limit.is_some() && point.agreeing >= 1);
-    }
-    assert_eq!(swept.voided.len(), 1, "{:?}", swept.voided);
-    assert_eq!(swept.curves.len(), 1);
-    assert!(!swept.answers.is_empty());
+    every_point_is_known(&sweep(&place));
     // Each once before any a second time.
     let counted = runs(&place).into_iter().filter(|it| it.1.is_none());
     let mut first: Vec<String> = counted.take(3).map(|it| it.0).collect();
