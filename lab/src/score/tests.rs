@@ -56,6 +56,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
         by_second: None,
         spikes: None,
         programs: Vec::new(),
+        statements: Vec::new(),
         stacks: None,
         think_time: None,
         workload: None,
