@@ -86,6 +86,8 @@ fn pressure_of_a_badly_named_group_is_switched_off_and_another_group_goes() {
     let recorder = Running::start(place.stallscope(&[
         "record", "-q", "--target", &target, "--target", &also, "--for", "7s", "--json", JSON,
     ]));
+    // Loading the programs takes seconds on a busy machine.
+    place.wait_for_rows();
     std::thread::sleep(Duration::from_millis(1_500));
     stays.write("cgroup.pressure", "0");
     drop(goes);
