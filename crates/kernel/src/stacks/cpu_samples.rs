@@ -132,12 +132,17 @@ fn open_on(rate: u32, cpu: u32) -> Result<OwnedFd, Errno> {
     attributes.set_comm(1);
     attributes.set_comm_exec(1);
     attributes.set_task(1);
+    for_all_processes(&attributes, cpu)
+}
+
+/// Opens an event of a CPU, for all processes.
+pub(crate) fn for_all_processes(attributes: &perf_event_attr, cpu: u32) -> Result<OwnedFd, Errno> {
     let (all_processes, no_group): (libc::c_long, libc::c_long) = (-1, -1);
     // SAFETY: the kernel reads `attributes` up to the size stated in it, and returns a new descriptor or an error.
     let answer = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,
-            &raw const attributes,
+            std::ptr::from_ref(attributes),
             all_processes,
             libc::c_long::from(cpu),
             no_group,

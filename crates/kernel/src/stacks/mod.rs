@@ -2,7 +2,7 @@
 //!
 //! `CpuSamples` looks, `Unwinder` finds the frames, `symbols` names them.
 
-mod cpu_samples;
+pub(crate) mod cpu_samples;
 mod maps;
 mod module;
 mod records;

@@ -21,10 +21,8 @@ pub(super) struct Design {
 
 impl Design {
     pub(super) fn of(plan: &Plan) -> Self {
-        let shown = |texts: &[String]| -> Vec<String> {
-            let words = |it: &String| workloads::redact(&turns::argv(it)).join(" ");
-            texts.iter().map(words).collect()
-        };
+        let shown =
+            |texts: &[String]| -> Vec<String> { texts.iter().map(|it| turns::shown(it)).collect() };
         Self {
             command: plan.shown(),
             parameters: plan.parameters.iter().map(|it| it.name.clone()).collect(),

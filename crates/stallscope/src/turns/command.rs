@@ -8,6 +8,11 @@ pub(crate) fn argv(text: &str) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
+/// The same as it is shown and stored: secrets replaced.
+pub(crate) fn shown(text: &str) -> String {
+    workloads::redact(&argv(text)).join(" ")
+}
+
 /// The words of a command that needs no shell: a load generator that a shell starts is not asked to report more. `None`
 /// where only a shell knows what is meant.
 fn words(text: &str) -> Option<Vec<String>> {

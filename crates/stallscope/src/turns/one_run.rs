@@ -17,7 +17,7 @@ use anyhow::{Context, Result};
 use kernel::Interrupts;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::command::argv;
+use super::command::shown;
 use super::state::{Design, Folder, Run, State};
 
 /// This program, whatever has its name by now.
@@ -191,14 +191,10 @@ fn helping(
         End::Exited(status) if status.success() => None,
         End::Exited(status) => Some(End::Failed(format!(
             "the command {when} it failed ({status}): {}",
-            redacted(text)
+            shown(text)
         ))),
         other => Some(other),
     })
-}
-
-fn redacted(text: &str) -> String {
-    workloads::redact(&argv(text)).join(" ")
 }
 
 /// One process, until it ends or has to.

@@ -1,10 +1,8 @@
 //! Time by statement, as the programs count it (`bpf/lib/statement.bpf.h`).
 
-use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd};
 
-use libbpf_rs::libbpf_sys::{
-    PERF_COUNT_SW_CPU_CLOCK, PERF_FLAG_FD_CLOEXEC, PERF_TYPE_SOFTWARE, perf_event_attr,
-};
+use libbpf_rs::libbpf_sys::{PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE, perf_event_attr};
 use libbpf_rs::{Link, MapCore as _, MapFlags, ProgramMut};
 use rustix::io::Errno;
 use sensors::statement::Part;
@@ -13,6 +11,7 @@ use super::batch::read_batch;
 use super::{ThreadTime, no_variables};
 use crate::bpf::refusal::Refusal;
 use crate::bpf::skeletons::thread_time::types::{statement_key, statement_sum};
+use crate::stacks::cpu_samples::for_all_processes;
 
 /// Entries per system call.
 const BATCH: usize = 256;
@@ -185,21 +184,5 @@ fn open_on(cpu: u32) -> Result<OwnedFd, Errno> {
     };
     attributes.__bindgen_anon_1.sample_period = 1_000_000_000 / SAMPLES;
     attributes.set_exclude_idle(1);
-    let (all_processes, no_group): (libc::c_long, libc::c_long) = (-1, -1);
-    // SAFETY: the kernel reads `attributes` up to the size stated in it, and returns a new descriptor or an error.
-    let answer = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            &raw const attributes,
-            all_processes,
-            libc::c_long::from(cpu),
-            no_group,
-            libc::c_long::from(PERF_FLAG_FD_CLOEXEC),
-        )
-    };
-    match i32::try_from(answer) {
-        // SAFETY: the kernel has just returned this descriptor, and no other code has it.
-        Ok(number) if number >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(number) }),
-        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
-    }
+    for_all_processes(&attributes, cpu)
 }
