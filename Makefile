@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-spikes demo-storage test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
+.PHONY: help demo demo-spikes demo-storage demo-scaling test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -15,6 +15,9 @@ demo-spikes: ## what starts the stall that comes every 15 s: a database whose ba
 
 demo-storage: ## is it the CPU or the disk: a blog under JMeter on storage that gets slower (8 minutes; root)
 	@scripts/demo-storage.sh
+
+demo-scaling: ## how many databases a host carries, and where one platform overtakes another (8 minutes; root)
+	@scripts/demo-scaling.sh
 
 test: ## everything: format, lints, house rules, all tests
 	@scripts/test.sh

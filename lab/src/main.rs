@@ -121,9 +121,12 @@ fn execute(command: Command) -> Result<u8> {
         Command::DemoStorage(arguments) => with_clean_up(|| demo_storage::demo_storage(&arguments)),
         Command::Validate(arguments) => with_clean_up(|| validate::validate(&arguments)),
         Command::Gains(arguments) => with_clean_up(|| gains::gains(&arguments)),
+        // Whoever only asks for names need not be told what a killed run left.
+        Command::Spikes(arguments) if arguments.list => spikes::list(&arguments),
         Command::Spikes(arguments) => with_clean_up(|| spikes::spikes(&arguments)),
         Command::Keep(arguments) => kept_recordings::keep(&arguments),
         Command::Kept(arguments) => kept_recordings::kept(&arguments),
+        Command::Soak(arguments) if arguments.list => soak::list(&arguments),
         Command::Soak(arguments) => with_clean_up(|| soak::soak(&arguments)),
         Command::Hold(held) => with_clean_up(|| hold::hold(&held)),
         Command::Janitor { run } => {

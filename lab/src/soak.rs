@@ -38,7 +38,7 @@ pub struct SoakArguments {
     fresh: bool,
     /// Name the trials and end
     #[arg(long)]
-    list: bool,
+    pub list: bool,
 }
 
 /// A round that passed.
@@ -52,21 +52,23 @@ struct Done {
     round: u32,
 }
 
+/// Names what was asked for.
+pub fn list(arguments: &SoakArguments) -> Result<u8> {
+    for trial in trials::chosen(&arguments.name)? {
+        say!(
+            "{} ({} rounds, short {})",
+            trial.name,
+            trial.rounds,
+            trial.short
+        );
+        say!("    {}", trial.about);
+    }
+    Ok(0)
+}
+
 /// Makes what was asked for; 1 when something did not hold.
 pub fn soak(arguments: &SoakArguments) -> Result<u8> {
     let chosen = trials::chosen(&arguments.name)?;
-    if arguments.list {
-        for trial in chosen {
-            say!(
-                "{} ({} rounds, short {})",
-                trial.name,
-                trial.rounds,
-                trial.short
-            );
-            say!("    {}", trial.about);
-        }
-        return Ok(0);
-    }
     let program = binary::find(arguments.stallscope.as_deref())?;
     let program =
         fs::canonicalize(&program).with_context(|| format!("cannot find {}", program.display()))?;

@@ -38,7 +38,7 @@ pub struct SpikesArguments {
     name: Vec<String>,
     /// Say what there is, and make nothing
     #[arg(long)]
-    list: bool,
+    pub list: bool,
     /// Folder for recordings and results; what has a result there is not made again
     #[arg(long, value_name = "FOLDER", default_value = "target/lab/spikes")]
     out: PathBuf,
@@ -65,10 +65,6 @@ pub struct SpikesArguments {
 /// Makes what has no result yet, and says how it went. The status is 0 where all is as it must be.
 pub fn spikes(arguments: &SpikesArguments) -> Result<u8> {
     let chosen = situations::chosen(&arguments.name)?;
-    if arguments.list {
-        chosen.iter().for_each(|(it, variants)| list(it, variants));
-        return Ok(0);
-    }
     let stallscope = binary::find(arguments.stallscope.as_deref())?;
     if !arguments.score {
         make(arguments, &chosen, &stallscope)?;
@@ -90,10 +86,14 @@ pub fn spikes(arguments: &SpikesArguments) -> Result<u8> {
     Ok(u8::from(!is_met))
 }
 
-fn list(situation: &Situation, variants: &[Variant]) {
-    let words: Vec<&str> = variants.iter().map(|it| it.word()).collect();
-    say!("{} ({})", situation.name, words.join(", "));
-    say!("    {}", situation.about);
+/// Names what was asked for.
+pub fn list(arguments: &SpikesArguments) -> Result<u8> {
+    for (situation, variants) in situations::chosen(&arguments.name)? {
+        let words: Vec<&str> = variants.iter().map(|it| it.word()).collect();
+        say!("{} ({})", situation.name, words.join(", "));
+        say!("    {}", situation.about);
+    }
+    Ok(0)
 }
 
 fn make(

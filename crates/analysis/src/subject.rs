@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Entity, EntityId, EntityKind, EntityRecord, LedgerClass, Role, Timeline, Window};
+use model::{Entity, EntityId, EntityKind, LedgerClass, Role, Timeline, Timestamp, Window};
 
 use sensors::mysql;
 
@@ -307,16 +307,68 @@ fn gather(subject: &mut Subject, lives: &[Life], is_sampled: bool) {
         .then(|| active.part(LedgerClass::Input));
 }
 
-/// Processes that hold a connection of the generator; all that lived where none is known to.
+/// Processes that hold a connection of the generator, that lived at once; all of its processes where none is known to.
 fn serving_processes(members: &Members<'_>, window: Window) -> u32 {
-    let alive = |record: &&&EntityRecord| {
-        record.first_seen < window.end && record.vanished.is_none_or(|end| end > window.start)
-    };
-    let processes: Vec<_> = members.processes.iter().filter(alive).collect();
-    let serving = processes.iter().filter(|process| process.serving).count();
-    (if serving > 0 {
-        serving
-    } else {
-        processes.len()
-    }) as u32
+    let any_serving = members.processes.iter().any(|it| it.serving);
+    let processes = members.processes.iter();
+    let processes = processes.filter(|it| it.serving || !any_serving);
+    let lives = processes.map(|it| (it.first_seen, it.vanished.unwrap_or(window.end)));
+    u32::try_from(at_once(lives, window)).unwrap_or(u32::MAX)
+}
+
+/// How many live at once for at least half of a window: a connection that only prepares the load is not one more, nor is
+/// each of those that follow one another.
+fn at_once(lives: impl Iterator<Item = (Timestamp, Timestamp)>, window: Window) -> usize {
+    let inside = lives.map(|(from, to)| (from.max(window.start), to.min(window.end)));
+    let mut edges: Vec<(Timestamp, bool)> = inside
+        .filter(|(from, to)| from < to)
+        .flat_map(|(from, to)| [(from, true), (to, false)])
+        .collect();
+    edges.sort_unstable();
+    // For how long each number lived.
+    let mut lasted: BTreeMap<usize, i64> = BTreeMap::new();
+    let (mut now, mut alive) = (window.start, 0);
+    for (at, begins) in edges {
+        *lasted.entry(alive).or_default() += at.ns_since(now);
+        now = at;
+        alive = if begins { alive + 1 } else { alive - 1 };
+    }
+    *lasted.entry(alive).or_default() += window.end.ns_since(now);
+    let whole: i64 = lasted.values().sum();
+    let mut at_least = 0;
+    let half = lasted.iter().rev().find(|(_, ns)| {
+        at_least += **ns;
+        2 * at_least >= whole
+    });
+    let most = lasted.keys().next_back().copied().unwrap_or(0);
+    // Where for most of the time none lived, those count that did.
+    half.map_or(0, |it| *it.0).max(most.min(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_and_goes_is_counted_as_many_as_there_are_at_once() {
+        let at = |s: i64| Timestamp::from_ns(s * 1_000_000_000);
+        let window = Window {
+            start: at(10),
+            end: at(20),
+        };
+        let of = |lives: &[(i64, i64)]| {
+            at_once(lives.iter().map(|(from, to)| (at(*from), at(*to))), window)
+        };
+        assert_eq!(of(&[(0, 30), (11, 20), (12, 19)]), 3);
+        assert_eq!(
+            of(&[(0, 11), (11, 20), (11, 20), (11, 20)]),
+            3,
+            "the first prepares"
+        );
+        let one_by_one: Vec<(i64, i64)> = (10..20).map(|it| (it, it + 1)).collect();
+        assert_eq!(of(&one_by_one), 1);
+        assert_eq!(of(&[(12, 13)]), 1, "it did something");
+        assert_eq!(of(&[(0, 5), (25, 30)]), 0);
+        assert_eq!(of(&[]), 0);
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! Each run is measured as for a comparison, over its steady phase; nothing here knows how the runs were made.
 
+mod fitted;
 mod points;
 mod sentences;
 
@@ -9,7 +10,12 @@ use std::collections::BTreeMap;
 
 use model::{Goal, SWEEP_SCHEMA, Sweep, SweepPoint, SweptCurve, SweptGoal, SweptParameter};
 
+pub use points::THROUGHPUT_OF_EACH;
+
 use crate::compare::Measured;
+
+/// The parameter whose value is how many instances of the command run at once.
+pub const INSTANCES: &str = "instances";
 
 /// The runs of one configuration.
 pub struct Configuration {
@@ -35,8 +41,17 @@ pub fn sweep(asked: Asked, configurations: Vec<Configuration>) -> Sweep {
     put_together(asked, goal, points::points(configurations))
 }
 
-fn put_together(asked: Asked, goal: Option<SweptGoal>, points: Vec<SweepPoint>) -> Sweep {
-    let curves = curves(&asked.parameters, &points);
+fn put_together(asked: Asked, goal: Option<SweptGoal>, mut points: Vec<SweepPoint>) -> Sweep {
+    if let Some(place) = asked.parameters.iter().position(|it| it.name == INSTANCES) {
+        for point in &mut points {
+            let instances = number(point, place).filter(|it| *it >= 1.0);
+            instances
+                .into_iter()
+                .for_each(|it| points::add_throughput_of_each(point, it));
+        }
+    }
+    let mut curves = curves(&asked.parameters, &points);
+    let crossings = fitted::fit(&asked.parameters, &points, &mut curves);
     let mut sweep = Sweep {
         schema: SWEEP_SCHEMA.to_owned(),
         command: asked.command,
@@ -44,6 +59,7 @@ fn put_together(asked: Asked, goal: Option<SweptGoal>, points: Vec<SweepPoint>) 
         answers: Vec::new(),
         points,
         curves,
+        crossings,
         goal,
         voided: Vec::new(),
         caveats: Vec::new(),
@@ -87,6 +103,8 @@ fn curves(parameters: &[SweptParameter], points: &[SweepPoint]) -> Vec<SweptCurv
             curves.push(SweptCurve {
                 parameter: parameters[axis].name.clone(),
                 limits: points::limits(&own),
+                scaling: None,
+                no_scaling: None,
                 fixed,
             });
         }
@@ -94,10 +112,11 @@ fn curves(parameters: &[SweptParameter], points: &[SweepPoint]) -> Vec<SweptCurv
     curves
 }
 
-/// The values of all parameters but that on the axis: `scale=10`.
+/// The values of all parameters but that on the axis, where they have several: `scale=10`.
 fn fixed(parameters: &[SweptParameter], point: &SweepPoint, axis: usize) -> Vec<String> {
     let named = parameters.iter().zip(&point.values).enumerate();
-    let others = named.filter(|(place, _)| *place != axis);
+    let others =
+        named.filter(|(place, (parameter, _))| *place != axis && parameter.values.len() > 1);
     others
         .map(|(_, (parameter, value))| format!("{}={value}", parameter.name))
         .collect()

@@ -101,7 +101,8 @@ pub use stack_report::{HotPath, StackReport, WaitEnd, WaitPath, WaitReport};
 pub use statement_report::{QueuedBehind, StatementTime};
 pub use strings::{StringId, StringKind, Strings, Text};
 pub use sweep::{
-    LimitRange, PointFigure, SWEEP_SCHEMA, Sweep, SweepPoint, SweptCurve, SweptGoal, SweptParameter,
+    LimitRange, PointFigure, SWEEP_SCHEMA, Sweep, SweepPoint, SweptCrossing, SweptCurve, SweptGoal,
+    SweptParameter,
 };
 pub use table::{Column, ColumnKind, Quality, RowKind, Table, Unit};
 pub use table_data::TableData;

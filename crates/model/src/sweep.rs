@@ -5,7 +5,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ComparedRun, FigureFamily, FigureUnit, Goal, Interval, PhaseVerdict, VoidedRun};
+use crate::{
+    ComparedRun, CrossingReport, FigureFamily, FigureUnit, Goal, Interval, PhaseVerdict,
+    ScalingReport, VoidedRun,
+};
 
 /// Name and version of the JSON form of `Sweep`. Fields are added within a version; none changes its meaning or goes away.
 pub const SWEEP_SCHEMA: &str = "stallscope.sweep/1";
@@ -25,6 +28,9 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
     /// One for each combination of the parameters that are not on the axis.
     pub curves: Vec<SweptCurve>,
+    /// Where curves cross, for each two whose order changes over the values that both have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crossings: Vec<SweptCrossing>,
     /// The goal that was searched for, with what keeps it; `None` where none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<SweptGoal>,
@@ -77,6 +83,9 @@ pub struct PointFigure {
     pub value: f64,
     /// The 95 % interval of the mean, by the scatter of all points together; `None` where no point has two runs.
     pub interval: Option<Interval>,
+    /// What each run measured, in their order; empty where some did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_runs: Vec<f64>,
 }
 
 /// The throughput over the parameter on the axis, all others fixed.
@@ -88,6 +97,23 @@ pub struct SweptCurve {
     pub fixed: Vec<String>,
     /// Stretches of neighbouring points with the same limit, from the lowest value on.
     pub limits: Vec<LimitRange>,
+    /// The models that describe how the throughput grows, where it bends, and how sure that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<ScalingReport>,
+    /// Why there is none, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_scaling: Option<String>,
+}
+
+/// Where two curves of a sweep cross.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SweptCrossing {
+    /// What is fixed on the first curve, as in `SweptCurve`.
+    pub first: Vec<String>,
+    /// The same of the second.
+    pub second: Vec<String>,
+    /// Where they cross, and who is ahead.
+    pub report: CrossingReport,
 }
 
 /// Points side by side that have the same limit.

@@ -219,7 +219,7 @@ impl WorkloadPlan {
             Heard::All(reader) => Some(reader),
             Heard::Errors | Heard::Nothing => None,
         };
-        let attached = patterns.attach(&self.name, adapter, gives);
+        let attached = patterns.attach(&self.argv, &self.name, adapter, gives);
         self.heard = Heard::All(attached.reader);
         self.notices.extend(attached.notices);
         if attached.latency {

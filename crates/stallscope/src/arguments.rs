@@ -56,6 +56,12 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Run a command over the values of a parameter: where more stops to bring more, and what limits it at each point.
     Sweep(Sweep),
+    /// Run several instances of a load at once: what `sweep` runs.
+    #[command(hide = true)]
+    Instances {
+        #[arg(last = true)]
+        words: Vec<OsString>,
+    },
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
     /// Look up the functions of a recording's call stacks later or elsewhere, where debugging information is.

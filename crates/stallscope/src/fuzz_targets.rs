@@ -72,6 +72,7 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
         Command::Compare(_)
         | Command::Doctor(_)
         | Command::Import(_)
+        | Command::Instances { .. }
         | Command::Mark(_)
         | Command::Sweep(_)
         | Command::Symbolize(_) => {}

@@ -17,6 +17,7 @@ mod export;
 pub mod fuzz_targets;
 mod goal;
 mod import;
+mod instances;
 mod mark;
 mod open_recording;
 mod outputs;
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
         Command::Report(report) => (report::report(&report), COULD_NOT_EXPLAIN),
         Command::Compare(compare) => (compare::compare(&compare), COULD_NOT_EXPLAIN),
+        Command::Instances { words } => (instances::instances(&words), COULD_NOT),
         Command::Sweep(it) => (sweep::sweep(&it), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Symbolize(it) => (symbolize::symbolize(&it), COULD_NOT_EXPLAIN),

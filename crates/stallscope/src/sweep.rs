@@ -1,6 +1,7 @@
 //! `sweep`: runs a command over the values of its parameters, and says how far more brings more, and what limits where.
 
 mod design;
+mod instances;
 mod parameter;
 mod plan;
 mod running;
@@ -18,6 +19,7 @@ use crate::{arguments, temporary_output};
 
 pub(crate) fn sweep(arguments: &arguments::Sweep) -> Result<u8> {
     let plan = Plan::new(arguments)?;
+    remove_left_groups();
     let json = arguments.json.as_deref();
     let json = json.map(|it| OutputFile::open(it, "--json")).transpose()?;
     let page = arguments.output.as_deref();
@@ -58,4 +60,19 @@ fn write(
         false => outputs::say(text.trim_end()),
     }
     Ok(())
+}
+
+/// Groups that a killed sweep left would be in the way of nobody, but they are nobody's to clean up otherwise.
+fn remove_left_groups() {
+    match capacity::remove_of_dead() {
+        Ok(removed) => removed.iter().for_each(|it| {
+            outputs::say(&format!(
+                "removed the cgroup {}, which a command that was killed had left",
+                it.display()
+            ));
+        }),
+        // Whoever may make no groups has left none.
+        Err(error) if rustix::process::geteuid().is_root() => outputs::say(&error.to_string()),
+        Err(_) => {}
+    }
 }

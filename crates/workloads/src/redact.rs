@@ -29,7 +29,13 @@ const HIDDEN: &str = "***";
 pub fn redact(argv: &[OsString]) -> Vec<String> {
     let mut command = Command::default();
     argv.iter()
-        .map(|word| command.word(&word.to_string_lossy()))
+        .map(|word| {
+            // Another command begins, which has options of its own.
+            if word == crate::BETWEEN {
+                command = Command::default();
+            }
+            command.word(&word.to_string_lossy())
+        })
         .collect()
 }
 

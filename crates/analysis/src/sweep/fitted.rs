@@ -2,7 +2,7 @@
 
 use model::{SweepPoint, SweptCrossing, SweptCurve, SweptParameter};
 
-use super::{Throughputs, axis, on_curve};
+use super::{axis, on_curve};
 use crate::scaling::{LoadPoint, LoadRun, Scaling};
 
 /// Of more curves not every pair is compared.
@@ -12,7 +12,6 @@ const MOST_CURVES: usize = 8;
 pub(super) fn fit(
     parameters: &[SweptParameter],
     points: &[SweepPoint],
-    throughputs: &Throughputs,
     curves: &mut [SweptCurve],
 ) -> Vec<SweptCrossing> {
     let Some(axis) = axis(parameters, points) else {
@@ -21,7 +20,7 @@ pub(super) fn fit(
     let mut scalings = Vec::new();
     for curve in curves.iter_mut() {
         let own = on_curve(parameters, points, axis, &curve.fixed);
-        match Scaling::new(&loads(&own, throughputs)) {
+        match Scaling::new(&loads(&own)) {
             Ok(scaling) => {
                 curve.scaling = Some(scaling.report());
                 scalings.push((curve.fixed.clone(), scaling));
@@ -33,18 +32,19 @@ pub(super) fn fit(
     crossings(&scalings)
 }
 
-fn loads(points: &[(f64, &SweepPoint)], throughputs: &Throughputs) -> Vec<LoadPoint> {
+fn loads(points: &[(f64, &SweepPoint)]) -> Vec<LoadPoint> {
     let run = |throughput: &f64| LoadRun {
         throughput: *throughput,
         standard_error: None,
     };
-    let point = |(load, point): &(f64, &SweepPoint)| LoadPoint {
-        load: *load,
-        runs: throughputs
-            .get(&point.values)
-            .map_or(Vec::new(), |it| it.iter().map(run).collect()),
-    };
-    points.iter().map(point).collect()
+    let known = points.iter().filter_map(|(load, point)| {
+        let figure = point.figure("throughput")?;
+        Some(LoadPoint {
+            load: *load,
+            runs: figure.of_runs.iter().map(run).collect(),
+        })
+    });
+    known.filter(|it| !it.runs.is_empty()).collect()
 }
 
 fn crossings(scalings: &[(Vec<String>, Scaling)]) -> Vec<SweptCrossing> {
@@ -52,7 +52,8 @@ fn crossings(scalings: &[(Vec<String>, Scaling)]) -> Vec<SweptCrossing> {
     for (place, (first, one)) in scalings.iter().enumerate() {
         for (second, other) in &scalings[place + 1..] {
             // Two without a common range or a model cross nowhere that could be named.
-            if let Ok(report) = one.crossings(other) {
+            let report = one.crossings(other).ok();
+            if let Some(report) = report.filter(|it| !it.crossings.is_empty()) {
                 crossings.push(SweptCrossing {
                     first: first.clone(),
                     second: second.clone(),

@@ -7,6 +7,9 @@ use crate::compare::Measured;
 use crate::compare::figures::{Figure, of_each};
 use crate::stats::{mean, t_95};
 
+/// The mean throughput of a point's instances.
+pub const THROUGHPUT_OF_EACH: &str = "throughput.each";
+
 /// A point for each configuration that has a run.
 pub(super) fn points(mut configurations: Vec<Configuration>) -> Vec<SweepPoint> {
     configurations.retain(|it| !it.runs.is_empty());
@@ -21,7 +24,8 @@ pub(super) fn points(mut configurations: Vec<Configuration>) -> Vec<SweepPoint> 
         .map(|(place, it)| {
             let (limit, agreeing) = limit(&it.runs);
             let own = figures.iter();
-            let own = own.filter_map(|(figure, scatter)| at(figure, *scatter, place));
+            let runs = it.runs.len();
+            let own = own.filter_map(|(figure, scatter)| at(figure, *scatter, place, runs));
             SweepPoint {
                 values: it.values,
                 limit,
@@ -33,7 +37,7 @@ pub(super) fn points(mut configurations: Vec<Configuration>) -> Vec<SweepPoint> 
         .collect()
 }
 
-fn at(figure: &Figure, scatter: Option<Scatter>, place: usize) -> Option<PointFigure> {
+fn at(figure: &Figure, scatter: Option<Scatter>, place: usize, runs: usize) -> Option<PointFigure> {
     let values = figure.values.get(place)?;
     let value = mean(values)?;
     Some(PointFigure {
@@ -43,7 +47,31 @@ fn at(figure: &Figure, scatter: Option<Scatter>, place: usize) -> Option<PointFi
         unit: figure.unit,
         value,
         interval: scatter.and_then(|it| it.interval(value, values.len())),
+        of_runs: match values.len() == runs {
+            true => values.clone(),
+            false => Vec::new(),
+        },
     })
+}
+
+/// Adds the throughput of each of a point's instances.
+pub(super) fn add_throughput_of_each(point: &mut SweepPoint, instances: f64) {
+    let Some(all) = point.figure("throughput") else {
+        return;
+    };
+    let each = PointFigure {
+        key: THROUGHPUT_OF_EACH.to_owned(),
+        label: "throughput of each instance".to_owned(),
+        family: all.family,
+        unit: all.unit,
+        value: all.value / instances,
+        interval: all.interval.map(|it| Interval {
+            low: it.low / instances,
+            high: it.high / instances,
+        }),
+        of_runs: all.of_runs.iter().map(|it| it / instances).collect(),
+    };
+    point.figures.push(each);
 }
 
 /// How far runs of the same configuration are apart, as a part of their mean: of all points together, since three runs of
@@ -103,10 +131,19 @@ fn limit(runs: &[Measured]) -> (Option<PhaseVerdict>, u32) {
 }
 
 /// Whether two verdicts name the same cause of the same entity. Processes of another run have other numbers, so it is told
-/// by its name.
+/// by its name, and which of several instances it is says nothing.
 fn is_same(one: &PhaseVerdict, other: &PhaseVerdict) -> bool {
-    let entity = |it: &PhaseVerdict| (it.entity.kind, it.entity.name.clone());
+    let entity = |it: &PhaseVerdict| (it.entity.kind, instance_of(&it.entity.name).to_owned());
     one.cause == other.cause && entity(one) == entity(other)
+}
+
+/// `instance` of `instance-3`.
+fn instance_of(name: &str) -> &str {
+    let number = name.strip_prefix("instance-");
+    match number.is_some_and(|it| it.parse::<u32>().is_ok()) {
+        true => "instance",
+        false => name,
+    }
 }
 
 /// Neighbouring points with the same limit together, from the lowest value on.

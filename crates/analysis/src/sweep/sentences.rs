@@ -1,6 +1,6 @@
 //! What a sweep says in words.
 
-use model::{PointFigure, Sweep, SweepPoint, SweptCurve, SweptGoal};
+use model::{PointFigure, SeriesOfTwo, Sweep, SweepPoint, SweptCrossing, SweptCurve, SweptGoal};
 
 use super::{axis, on_curve};
 use crate::number_format::{duration, percent, rate};
@@ -16,6 +16,12 @@ pub(super) fn answers(sweep: &Sweep) -> Vec<String> {
     for curve in &sweep.curves {
         answers.extend(of_curve(sweep, curve));
     }
+    answers.extend(
+        sweep
+            .crossings
+            .iter()
+            .flat_map(|it| of_crossings(sweep, it)),
+    );
     if sweep.curves.is_empty() {
         answers.extend(best(sweep));
     }
@@ -64,10 +70,37 @@ fn of_curve(sweep: &Sweep, curve: &SweptCurve) -> Vec<String> {
     let rises = rises(&curve.parameter, &points);
     let limits = limits(curve);
     let said: Vec<String> = rises.into_iter().chain(limits).collect();
-    match said.is_empty() {
-        true => said,
-        false => vec![format!("{fixed}{}", said.join(" "))],
+    let mut answers = Vec::new();
+    if !said.is_empty() {
+        answers.push(format!("{fixed}{}", said.join(" ")));
     }
+    answers.extend(
+        curve
+            .scaling
+            .iter()
+            .map(|it| format!("{fixed}{}", it.answer)),
+    );
+    answers
+}
+
+/// `quota=none overtakes quota=0.5 at instances=2.1 (95 % interval: 1.8 to 2.4).`
+fn of_crossings(sweep: &Sweep, crossing: &SweptCrossing) -> Vec<String> {
+    let parameter = sweep.curves.first().map_or("", |it| it.parameter.as_str());
+    let (first, second) = (crossing.first.join(", "), crossing.second.join(", "));
+    let each = crossing.report.crossings.iter().map(|it| {
+        let (ahead, behind) = match it.ahead_after {
+            SeriesOfTwo::First => (&first, &second),
+            SeriesOfTwo::Second => (&second, &first),
+        };
+        let load = it.load;
+        format!(
+            "{ahead} overtakes {behind} at {parameter}={} (95 % interval: {} to {}).",
+            rate(load.value),
+            rate(load.interval.low),
+            rate(load.interval.high)
+        )
+    });
+    each.collect()
 }
 
 /// How far throughput rises, and what more costs.

@@ -34,6 +34,7 @@ fn point(values: &[&str], throughput: f64, half: f64, cause: &str) -> SweepPoint
             low: value * (1.0 - half),
             high: value * (1.0 + half),
         }),
+        of_runs: vec![value * (1.0 - half / 4.0), value * (1.0 + half / 4.0)],
     };
     SweepPoint {
         values: values.iter().map(|it| (*it).to_owned()).collect(),
@@ -97,6 +98,42 @@ fn where_more_stops_to_bring_more_and_what_limits_where_are_said() {
         said.starts_with("More than clients=1 brings nothing"),
         "{said}"
     );
+}
+
+#[test]
+fn curves_are_fitted_and_cross_where_one_overtakes_the_other() {
+    let parameters = vec![
+        parameter("instances", &["1", "2", "3", "4", "6"]),
+        parameter("platform", &["capped", "one"]),
+    ];
+    let loads = [1.0, 2.0, 3.0, 4.0, 6.0_f64];
+    let points = loads.iter().flat_map(|load| {
+        let value = format!("{load}");
+        let capped = (500.0 * load).min(2_000.0);
+        [("capped", capped), ("one", 1_000.0)]
+            .map(|(platform, throughput)| point(&[&value, platform], throughput, 0.02, "cpu.quota"))
+    });
+    let sweep = swept(parameters, points.collect());
+    let capped = sweep.curves[0].scaling.as_ref().expect("it is fitted");
+    let knee = capped.knee.expect("it has one");
+    assert!(
+        knee.interval.low <= 4.0 && 4.0 <= knee.interval.high,
+        "{knee:?}"
+    );
+    let each = sweep.points[2].figure(THROUGHPUT_OF_EACH);
+    let each = each.expect("there are instances");
+    assert!((each.value - 500.0).abs() < 1e-6 && each.interval.is_some());
+    let [crossing] = &sweep.crossings[..] else {
+        panic!("{:?}", sweep.crossings);
+    };
+    let at = crossing.report.crossings[0].load.interval;
+    assert!(at.low <= 2.0 && 2.0 <= at.high, "{at:?}");
+    let said = sweep.answers.join(" ");
+    assert!(
+        said.contains("platform=capped overtakes platform=one at instances=2"),
+        "{said}"
+    );
+    assert!(said.contains("up to a hard cap of"), "{said}");
 }
 
 #[test]

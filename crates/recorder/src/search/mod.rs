@@ -28,6 +28,9 @@ const LATER: Duration = Duration::from_secs(5);
 /// Looks take at most one part in so many of a CPU: in another network namespace the kernel prints each
 /// socket, tens of thousands where connections are short.
 const SHARE: u32 = 400;
+/// The same while a load begins of which servers are known, and more connections are to come: several instances of it
+/// have a server each.
+const SHARE_FOR_REST: u32 = 40;
 /// In the first moments of a load looks may cost more: where the kernel does not tell whom the generator connects to,
 /// few looks meet a connection for one request.
 const BURST: Duration = Duration::from_secs(2);
@@ -173,7 +176,9 @@ impl State {
         // A generator that connects anew for each request never stands still, and looking costs.
         let settled = settled || self.found_at.is_some_and(|at| at.elapsed() >= PATIENCE);
         let usual = if settled { LATER } else { patient(self.began) };
-        self.wait = usual.max(cost * SHARE);
+        let is_missing = is_known && !enough && self.began.elapsed() < PATIENCE;
+        let share = if is_missing { SHARE_FOR_REST } else { SHARE };
+        self.wait = usual.max(cost * share);
         if !is_known && self.began.elapsed() < BURST {
             self.wait = OFTEN;
         }

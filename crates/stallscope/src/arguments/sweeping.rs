@@ -21,10 +21,12 @@ Examples:
   stallscope sweep --set clients=1,2,4..64 -- pgbench -S -c {clients} -j 2 -T 10 bench
   stallscope sweep --set clients=1..100 --slo 'p99<10ms' -- pgbench -S -c {clients} -T 10 bench
   stallscope sweep --set nodes=3,6 --apply './set-nodes.sh {nodes}' -- ./load-test.sh
+  stallscope sweep --set instances=1,2,4..16 --set quota=0.5 --prepare './start.sh {instance}' -- ./load.sh {instance}
   stallscope sweep --plan sweep.toml -o sweep.html
 
 A list has values between commas. 1..8 is 1, 2, 3 to 8; 2,4..16 goes on in the same steps, and 1,2,4..64 doubles.
-Repeats run in random order. The same command with --folder goes on where it was interrupted. More: docs/sweep.md.";
+'cpus+memory=2/4G,4/8G' sets two together. instances=N runs N at once, each in its cgroup, whose quota, cpus,
+memory, iops and bandwidth can be set. Repeats run in random order. The same command with --folder goes on where it was interrupted. More: docs/sweep.md.";
 
 #[derive(Args, Debug)]
 #[command(after_help = SWEEP_HELP)]

@@ -1,5 +1,6 @@
 //! Runs over a parameter, as a person reads them in a terminal.
 
+use analysis::sweep::THROUGHPUT_OF_EACH;
 use analysis::{count, duration, rate};
 use model::{FigureFamily, FigureUnit, PointFigure, Sweep, SweepPoint};
 
@@ -66,6 +67,7 @@ fn load(sweep: &Sweep, width: usize) -> String {
     let mut columns: Vec<Shown> = parameters(sweep);
     columns.push(throughput(sweep));
     let keys = [
+        (THROUGHPUT_OF_EACH, "each"),
         ("latency", "mean"),
         ("latency.p99", "p99"),
         ("pressure.cpu_some", "CPU some"),

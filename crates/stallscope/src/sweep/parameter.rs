@@ -5,6 +5,36 @@ use std::str::FromStr;
 /// More values than these are a mistake in a range.
 const MOST_VALUES: usize = 1_000;
 
+/// Between the names of parameters that are set together, and between their values.
+const TOGETHER: char = '+';
+const APART: char = '/';
+/// What stands in braces for the number of an instance, from 1 on.
+pub(super) const INSTANCE: &str = "instance";
+
+/// What becomes of a parameter's value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Meaning {
+    /// It takes the place of braces.
+    Text,
+    /// So many instances of the command run at once.
+    Instances,
+    /// Each instance's cgroup has this capacity.
+    Limit(capacity::Kind),
+    /// Nothing: its name stands nowhere, and means nothing by itself.
+    Nothing,
+}
+
+impl Meaning {
+    /// Of a name that stands in no command.
+    pub(super) fn of(name: &str) -> Self {
+        match (name, capacity::Kind::named(name)) {
+            (analysis::sweep::INSTANCES, _) => Self::Instances,
+            (_, Some(kind)) => Self::Limit(kind),
+            (_, None) => Self::Nothing,
+        }
+    }
+}
+
 /// What a sweep varies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Parameter {
@@ -27,18 +57,45 @@ impl FromStr for Parameter {
                 .is_some_and(|it| it.is_ascii_alphabetic() || it == '_')
                 && letters.all(|it| it.is_ascii_alphanumeric() || "_-".contains(it))
         };
-        if !is_name(name) {
+        if !name.split(TOGETHER).all(is_name) {
             return Err(wrong());
         }
         let values = values(list)?;
-        Ok(Self {
+        let parameter = Self {
             name: name.to_owned(),
             values,
-        })
+        };
+        let names = parameter.names().count();
+        let mut values = parameter.values.iter();
+        match values.find(|it| parameter.parts(it).count() != names) {
+            Some(value) => Err(format!(
+                "`{value}` has not a value for each of {name}: write them like '{}'",
+                parameter.names().collect::<Vec<_>>().join("/")
+            )),
+            None => Ok(parameter),
+        }
     }
 }
 
 impl Parameter {
+    /// Its names: several where they are set together, `cpus+memory`.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.name.split(TOGETHER)
+    }
+
+    /// Each name's part of a value: `cpus` and `memory` of `2/4G`.
+    pub(super) fn parts<'a>(&'a self, value: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let most = match self.names().count() {
+            // A single one may be a path.
+            1 => 1,
+            _ => usize::MAX,
+        };
+        let mut names = self.names();
+        value
+            .splitn(most, APART)
+            .map(move |it| (names.next().unwrap_or_default(), it))
+    }
+
     /// Its values from the lowest on, where all are whole numbers.
     pub(super) fn whole_numbers(&self) -> Option<Vec<u64>> {
         let numbers = self.values.iter().map(|it| it.parse().ok());
@@ -194,6 +251,20 @@ mod tests {
             (parameter.name.as_str(), parameter.values.len()),
             ("clients", 2)
         );
+    }
+
+    #[test]
+    fn parameters_may_be_set_together() {
+        let machines: Parameter = "cpus+memory=2/4G,4/8G".parse().expect("a parameter");
+        let parts: Vec<_> = machines.parts(&machines.values[1]).collect();
+        assert_eq!(parts, [("cpus", "4"), ("memory", "8G")]);
+        let path: Parameter = "folder=/a/b".parse().expect("a parameter");
+        assert_eq!(path.parts("/a/b").collect::<Vec<_>>(), [("folder", "/a/b")]);
+        for wrong in ["cpus+memory=2/4G,4", "a+b=1/2/3"] {
+            let said = wrong.parse::<Parameter>().expect_err(wrong);
+            assert!(said.contains("has not a value for each"), "{said}");
+        }
+        assert!("a+=1".parse::<Parameter>().is_err());
     }
 
     proptest! {

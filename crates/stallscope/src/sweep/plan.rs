@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use model::{Goal, SweptParameter};
 use serde::Deserialize;
 
-use super::parameter::Parameter;
+use super::parameter::{INSTANCE, Meaning, Parameter};
 use crate::arguments::Sweep;
 use crate::duration::parse_duration;
 use crate::goal::parse_goal;
@@ -18,6 +18,8 @@ use crate::turns::argv;
 
 /// Configurations of all parameters together.
 const MOST_CONFIGURATIONS: usize = 10_000;
+/// Instances of a load at once.
+const MOST_INSTANCES: usize = 256;
 /// A file of more bytes is no plan.
 const MOST_BYTES: u64 = 1 << 20;
 const REPEAT: u32 = 3;
@@ -112,17 +114,18 @@ impl Plan {
         if self.parameters.is_empty() {
             bail!("nothing is varied: --set clients=1,2,4");
         }
-        for (place, parameter) in self.parameters.iter().enumerate() {
-            let name = &parameter.name;
-            if self.parameters[..place].iter().any(|it| it.name == *name) {
+        let names: Vec<&str> = self.parameters.iter().flat_map(Parameter::names).collect();
+        for (place, name) in names.iter().enumerate() {
+            if names[..place].contains(name) {
                 bail!("{name} is set twice");
             }
-            if !self.uses(name) {
+            if self.meaning(name) == Meaning::Nothing {
                 bail!(
                     "{{{name}}} stands in no command, so that every run would be the same. Write it where its value belongs: -c {{{name}}}"
                 );
             }
         }
+        self.check_instances()?;
         let configurations: usize = self.parameters.iter().map(|it| it.values.len()).product();
         if configurations > MOST_CONFIGURATIONS {
             bail!(
@@ -147,6 +150,79 @@ impl Plan {
         Ok(())
     }
 
+    fn check_instances(&self) -> Result<()> {
+        let mut has_limits = false;
+        let parameters = self.parameters.iter();
+        let values = parameters.flat_map(|it| it.values.iter().flat_map(|value| it.parts(value)));
+        for (name, value) in values {
+            match self.meaning(name) {
+                Meaning::Limit(kind) => {
+                    has_limits = true;
+                    capacity::Limit::parse(kind, value).map_err(|why| anyhow!(why))?;
+                }
+                Meaning::Instances if instances(value).is_none() => {
+                    bail!("`{value}` is no number of instances: they are 1 to {MOST_INSTANCES}")
+                }
+                _ => {}
+            }
+        }
+        let has_instances = self.has_instances();
+        if has_limits && !has_instances {
+            bail!(
+                "a limit is set for instances, each in its own cgroup: add --set instances=1, and start the server in --prepare, which runs in the instance's cgroup"
+            );
+        }
+        if !has_instances && self.uses(INSTANCE) {
+            bail!(
+                "{{{INSTANCE}}} stands in a command, and there are no instances: --set instances=1..4"
+            );
+        }
+        if self.command.iter().any(|it| it == workloads::BETWEEN) {
+            bail!(
+                "`{}` cannot be an argument of the command",
+                workloads::BETWEEN
+            );
+        }
+        Ok(())
+    }
+
+    /// What becomes of the values of a parameter of this name.
+    fn meaning(&self, name: &str) -> Meaning {
+        match self.uses(name) {
+            true => Meaning::Text,
+            false => Meaning::of(name),
+        }
+    }
+
+    /// Each name with its value in a configuration.
+    fn pairs<'a>(&'a self, values: &'a [String]) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let parameters = self.parameters.iter().zip(values);
+        parameters.flat_map(|(parameter, value)| parameter.parts(value))
+    }
+
+    fn has_instances(&self) -> bool {
+        let mut names = self.parameters.iter().flat_map(Parameter::names);
+        names.any(|it| self.meaning(it) == Meaning::Instances)
+    }
+
+    /// How many instances a configuration has; `None` where the command runs as it is.
+    pub(super) fn instances(&self, values: &[String]) -> Option<usize> {
+        let mut pairs = self.pairs(values);
+        let own = pairs.find(|(name, _)| self.meaning(name) == Meaning::Instances)?;
+        instances(own.1)
+    }
+
+    /// The capacities that each instance's cgroup has.
+    pub(super) fn limits(&self, values: &[String]) -> Vec<capacity::Limit> {
+        let limits = self
+            .pairs(values)
+            .filter_map(|(name, value)| match self.meaning(name) {
+                Meaning::Limit(kind) => capacity::Limit::parse(kind, value).ok(),
+                _ => None,
+            });
+        limits.collect()
+    }
+
     /// Whether a parameter stands anywhere.
     fn uses(&self, name: &str) -> bool {
         let braces = format!("{{{name}}}");
@@ -169,15 +245,18 @@ impl Plan {
         all
     }
 
-    /// A text with the values in the place of the braces.
-    fn filled(&self, text: &str, values: &[String]) -> String {
+    /// A text with the values in the place of the braces, and the number of an instance.
+    fn filled(&self, text: &str, values: &[String], instance: Option<usize>) -> String {
+        let number = instance.map(|it| it.to_string());
+        let instance = number.iter().map(|it| (INSTANCE, it.as_str()));
+        let pairs: Vec<(&str, &str)> = self.pairs(values).chain(instance).collect();
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         // In one pass: what a value holds is not looked at again.
         'text: while let Some(at) = rest.find('{') {
             filled.push_str(&rest[..at]);
-            for (parameter, value) in self.parameters.iter().zip(values) {
-                let braces = format!("{{{}}}", parameter.name);
+            for (name, value) in &pairs {
+                let braces = format!("{{{name}}}");
                 if let Some(after) = rest[at..].strip_prefix(braces.as_str()) {
                     filled.push_str(value);
                     rest = after;
@@ -191,25 +270,34 @@ impl Plan {
         filled
     }
 
-    /// The command of a configuration.
-    pub(super) fn command(&self, values: &[String]) -> Vec<OsString> {
+    /// The command of a configuration, or of an instance of it.
+    pub(super) fn command(&self, values: &[String], instance: Option<usize>) -> Vec<OsString> {
         let word = |it: &OsString| match it.to_str() {
-            Some(text) => self.filled(text, values).into(),
+            Some(text) => self.filled(text, values, instance).into(),
             None => it.clone(),
         };
         self.command.iter().map(word).collect()
     }
 
-    /// Shell commands of a configuration.
-    pub(super) fn shells(&self, texts: &[String], values: &[String]) -> Vec<String> {
-        texts.iter().map(|it| self.filled(it, values)).collect()
+    /// Shell commands of a configuration, or of an instance of it.
+    pub(super) fn shells(
+        &self,
+        texts: &[String],
+        values: &[String],
+        instance: Option<usize>,
+    ) -> Vec<String> {
+        let filled = texts.iter().map(|it| self.filled(it, values, instance));
+        filled.collect()
     }
 
     /// The command as it is shown, secrets replaced. A word with braces is judged by what takes their place, since what
     /// an option's value looks like says whether it may be a secret.
     pub(super) fn shown(&self) -> String {
         let first = self.parameters.iter().map(|it| it.values[0].clone());
-        let filled = self.command(&first.collect::<Vec<_>>());
+        let filled = self.command(
+            &first.collect::<Vec<_>>(),
+            self.has_instances().then_some(1),
+        );
         let redacted = workloads::redact(&filled);
         let words = self.command.iter().zip(&filled).zip(redacted);
         let shown = words.map(|((typed, filled), redacted)| match typed.to_str() {
@@ -249,6 +337,12 @@ impl File {
         }
         toml::from_str(&text).map_err(|error| anyhow!("{shown} is no plan: {error}"))
     }
+}
+
+/// A number of instances, as typed.
+fn instances(value: &str) -> Option<usize> {
+    let number: usize = value.parse().ok()?;
+    (1..=MOST_INSTANCES).contains(&number).then_some(number)
 }
 
 fn parsed(text: &str) -> Result<Parameter> {
@@ -313,8 +407,11 @@ mod tests {
             [["1", "{a}"], ["1", "x"], ["2", "{a}"], ["2", "x"]]
         );
         let values = &plan.configurations()[0];
-        assert_eq!(plan.command(values), ["load", "-c1", "{c}{a}", "{", "{a"]);
-        assert_eq!(plan.shells(&plan.apply, values), ["set {a} 1"]);
+        assert_eq!(
+            plan.command(values, None),
+            ["load", "-c1", "{c}{a}", "{", "{a"]
+        );
+        assert_eq!(plan.shells(&plan.apply, values, None), ["set {a} 1"]);
         assert!(plan.check().is_ok());
     }
 
@@ -351,6 +448,45 @@ mod tests {
         assert!(said(with_goal(&["a=x"])).contains("whole numbers"));
         let many = plan(&["a=1..200", "b=1..200"], &["x"]);
         assert!(said(many).contains("40000 configurations"));
+    }
+
+    #[test]
+    fn instances_and_their_limits_stand_in_no_command() {
+        let plan = plan(
+            &["instances=1,3", "quota+cpus=0.5/1,none/0", "a=x", "b=y"],
+            &["load", "-p{instance}", "{a}"],
+        );
+        plan.check().expect("it makes sense");
+        let values = &plan.configurations()[2];
+        assert_eq!(plan.instances(values), Some(3));
+        let limits = plan.limits(values);
+        let expected = [
+            capacity::Limit::Quota(Some(0.5)),
+            capacity::Limit::Cpus("1".to_owned()),
+        ];
+        assert_eq!(limits, expected);
+        assert_eq!(plan.command(values, Some(2)), ["load", "-p2", "x"]);
+        assert_eq!(plan.shown(), "load -p{instance} {a}");
+    }
+
+    #[test]
+    fn instances_that_cannot_be_are_told() {
+        let said = |set: &[&str], command: &[&str]| {
+            let plan = Plan {
+                apply: Vec::new(),
+                ..plan(set, command)
+            };
+            plan.check().expect_err("it makes no sense").to_string()
+        };
+        assert!(said(&["instances=0,1"], &["x"]).contains("`0` is no number of instances"));
+        assert!(said(&["quota=1"], &["x"]).contains("--set instances=1"));
+        assert!(said(&["instances+quota=1/2,2/x"], &["x"]).contains("a number of CPUs"));
+        assert!(said(&["instances=1", "quota=lots"], &["x"]).contains("a number of CPUs"));
+        assert!(said(&["a=1"], &["x{a}{instance}"]).contains("there are no instances"));
+        assert!(said(&["instances=1"], &["x", "---"]).contains("cannot be an argument"));
+        // With braces it is a word like any other.
+        let plan = plan(&["quota=lots", "a=1", "b=1"], &["x", "{quota}"]);
+        assert!(plan.check().is_ok());
     }
 
     #[test]

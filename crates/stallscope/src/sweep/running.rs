@@ -11,11 +11,12 @@ use anyhow::{Result, bail};
 use model::{Sweep, VoidedRun};
 
 use super::design::Design;
+use super::instances::Instances;
 use super::plan::Plan;
 use super::search::{self, Known};
 use crate::outputs;
 use crate::turns::{
-    Folder, Interruption, Run, State, WantedRun, free_folder, make_run, measured, order,
+    Folder, Interruption, Run, Shell, State, WantedRun, free_folder, make_run, measured, order,
 };
 
 /// After so many runs that do not count a configuration is given up.
@@ -219,13 +220,15 @@ impl<'a> Running<'a> {
 
     fn one(&mut self, values: Vec<String>, interruption: &Interruption) -> Result<()> {
         let plan = self.plan;
-        let mut before = match self.applied.as_ref() == Some(&values) {
+        let copies = Instances::of(plan, &values)?;
+        let apply = match self.applied.as_ref() == Some(&values) {
             true => Vec::new(),
-            false => plan.shells(&plan.apply, &values),
+            false => plan.shells(&plan.apply, &values, None),
         };
-        before.extend(plan.shells(&plan.prepare, &values));
+        let mut before: Vec<Shell> = apply.into_iter().map(Shell::anywhere).collect();
+        before.extend(copies.shells(&plan.prepare));
         let round = self.counted(&values) + 1;
-        let argv = plan.command(&values);
+        let argv = copies.argv();
         let wanted = WantedRun {
             name: format!("{:03}-{}.stall", self.state.runs.len() + 1, slug(&values)),
             arm: 0,
@@ -233,7 +236,7 @@ impl<'a> Running<'a> {
             round,
             argv: &argv,
             before: &before,
-            after: &plan.shells(&plan.cleanup, &values),
+            after: &copies.shells(&plan.cleanup),
             options: &self.options,
             most: LONGEST,
             judge: if plan.goal.is_some() {

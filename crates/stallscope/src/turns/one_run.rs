@@ -21,7 +21,7 @@ use super::command::shown;
 use super::state::{Design, Folder, Run, State};
 
 /// This program, whatever has its name by now.
-const OWN: &str = "/proc/self/exe";
+pub(crate) const OWN: &str = "/proc/self/exe";
 /// How often a run's end is looked for.
 const POLL: Duration = Duration::from_millis(20);
 /// How long cleaning up may take.
@@ -82,6 +82,23 @@ fn interrupt_process(pid: Pid) {
     let _ = kill_process(pid, Signal::INT);
 }
 
+/// A command of a shell that prepares a run or cleans up after it.
+pub(crate) struct Shell {
+    pub(crate) text: String,
+    /// The words that start it in a group; none where it runs where this process does.
+    pub(crate) inside: Vec<OsString>,
+}
+
+impl Shell {
+    /// One that runs where this process does.
+    pub(crate) fn anywhere(text: String) -> Self {
+        Self {
+            text,
+            inside: Vec::new(),
+        }
+    }
+}
+
 /// A run that is to be made.
 pub(crate) struct WantedRun<'a> {
     /// Its recording's name in the folder.
@@ -95,9 +112,9 @@ pub(crate) struct WantedRun<'a> {
     /// The program and its arguments.
     pub(crate) argv: &'a [OsString],
     /// Commands of a shell before it.
-    pub(crate) before: &'a [String],
+    pub(crate) before: &'a [Shell],
     /// The same after it, whether it failed or not.
-    pub(crate) after: &'a [String],
+    pub(crate) after: &'a [Shell],
     /// The options that every run gets, word by word.
     pub(crate) options: &'a [String],
     /// How long it may take.
@@ -151,8 +168,8 @@ fn run(folder: &Folder, wanted: &WantedRun<'_>, interruption: &Interruption) -> 
     let output = folder.create(&format!("{stem}.log"))?;
     let until = Instant::now() + wanted.most;
     let mut ended = None;
-    for text in wanted.before {
-        ended = helping("before", text, &output, interruption, until)?;
+    for shell in wanted.before {
+        ended = helping("before", shell, &output, interruption, until)?;
         if ended.is_some() {
             break;
         }
@@ -167,9 +184,9 @@ fn run(folder: &Folder, wanted: &WantedRun<'_>, interruption: &Interruption) -> 
             one(command, &output, interruption, until)?
         }
     };
-    for text in wanted.after {
+    for shell in wanted.after {
         // What a run left behind is taken away even when there is no time left.
-        let failed = helping("after", text, &output, interruption, until + CLEANING)?;
+        let failed = helping("after", shell, &output, interruption, until + CLEANING)?;
         if let (End::Exited(_), Some(failed)) = (&ended, failed) {
             ended = failed;
         }
@@ -180,18 +197,20 @@ fn run(folder: &Folder, wanted: &WantedRun<'_>, interruption: &Interruption) -> 
 /// What prepares a run or cleans up after it; `None` where it succeeded.
 fn helping(
     when: &str,
-    text: &str,
+    shell: &Shell,
     output: &File,
     interruption: &Interruption,
     until: Instant,
 ) -> Result<Option<End>> {
-    let mut command = Command::new("sh");
-    command.args(["-c", text]);
+    let typed = ["sh", "-c", &shell.text].map(OsString::from);
+    let words = [shell.inside.as_slice(), &typed].concat();
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
     Ok(match one(command, output, interruption, until)? {
         End::Exited(status) if status.success() => None,
         End::Exited(status) => Some(End::Failed(format!(
             "the command {when} it failed ({status}): {}",
-            shown(text)
+            shown(&shell.text)
         ))),
         other => Some(other),
     })

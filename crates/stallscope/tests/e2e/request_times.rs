@@ -1,5 +1,7 @@
 //! Requests as the kernel sees them at the sockets, beside pgbench's own count and its own clock.
 
+mod duty_cycle;
+
 use std::fs;
 
 use analysis::RequestTimes;
@@ -249,58 +251,6 @@ fn requests_are_pgbenchs_statements_and_their_times_those_of_its_own_clock() {
         });
         assert!(agree, "{way:?} {protocol}: {said:#?}");
     }
-}
-
-/// A saturated load, which the hooks that only times need see in on-windows: requests are counted all the same, and
-/// the sample's times are the log's.
-#[test]
-fn under_a_duty_cycle_all_requests_are_counted_and_sampled_times_are_pgbenchs() {
-    let Some((postgres, _alone)) = running() else {
-        return;
-    };
-    let mut said = Vec::new();
-    let agree = (0..TRIES).any(|_| {
-        let load = "pgbench -n -l --log-prefix=each -c 8 -j 2 -T 8 -S bench";
-        let Some(recorded) = record_with(&[], postgres, Way::Unix, load, |_| ()) else {
-            return true;
-        };
-        let done = recorded.transactions();
-        let (served, calls) = (recorded.served(), recorded.calls());
-        let start_up = Way::Unix.start_up();
-        assert!(
-            (served.requests - done - start_up).abs() <= done / 1e3,
-            "{} of {done}",
-            served.requests
-        );
-        assert!(
-            (calls.requests - done - start_up).abs() <= 0.01 * done,
-            "{} of {done}",
-            calls.requests
-        );
-        // The same requests on both sides: a pause of this machine in an off-window is in the log alone.
-        let timed = recorded.timed();
-        let log = recorded.logged_where(|request| {
-            let after = timed.partition_point(|it| it.start <= request.start);
-            after > 0 && request.end <= timed[after - 1].end
-        });
-        let own = mean_and_p99(&log);
-        let times = [calls.mean_ns(), calls.quantile_ns(0.99)];
-        let times = times.map(|it| it.expect("some were timed"));
-        let off = recorded.off_s();
-        // By its own clock a request takes the work of pgbench's thread on it too, which is behind the sockets.
-        let ran = recorded.of_the_generator("run_ns") / calls.requests;
-        said.push(format!(
-            "{times:?} ns and {ran:.0} of pgbench's own, of {own:?} in {} of {done} requests, {off:.1} s off",
-            log.len()
-        ));
-        let near = |it: usize, part: f64| {
-            let (least, most) = (own[it] * (1.0 - part), own[it] * (1.0 + part));
-            times[it] + ran > least && times[it] < most
-        };
-        near(0, 0.05) && near(1, 0.15) && off > 3.0
-    });
-    println!("{said:?}");
-    assert!(agree, "{said:#?}");
 }
 
 /// Of values in rising order, by no function under test; no numbers of none, which agree with nothing.

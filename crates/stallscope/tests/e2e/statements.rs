@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use model::{EntityId, EntityKind, GapReason, Timeline};
 use recording::Recording;
+use rustix::process::Signal;
 use sensors::statement::{NO_STATEMENT, Part, Rare, STATEMENT};
 
 use crate::needs;
@@ -51,7 +52,7 @@ fn recorded(postgres: &Postgres) -> Recording {
     let script = scripts.write("script.sql", SCRIPT);
     scripts.open_to("script.sql", 0o644);
     let mut pgbench = postgres.client("pgbench");
-    pgbench.args(["-n", "-c", "2", "-T", "14", "-f"]);
+    pgbench.args(["-n", "-c", "2", "-T", "120", "-f"]);
     let load = Running::start({
         pgbench.arg(&script).arg("bench");
         pgbench
@@ -62,7 +63,8 @@ fn recorded(postgres: &Postgres) -> Recording {
     sql(postgres, "grant select on pgbench_tellers to public");
     let ended = record.end();
     ended.status(0);
-    load.end().status(0);
+    load.signal(Signal::TERM);
+    load.end();
     keeps(SECRET, &place, &ended);
     place.opened()
 }

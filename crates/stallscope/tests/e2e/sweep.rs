@@ -6,6 +6,7 @@ use model::Sweep;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use crate::needs;
 use crate::place::{JSON, Place};
 use crate::postgres::{self, Postgres};
 use crate::process::Running;
@@ -189,4 +190,88 @@ fn what_makes_no_sweep_is_told() {
         let words = [vec!["sweep"], words].concat();
         place.run(&words).status(2).says(said);
     }
+}
+
+/// The rounds per second that a loop of a shell makes, told as a load generator tells them.
+const COUNTING: &str = "for round in 1 2 3 4; do n=0; end=$(($(date +%s) + 1)); \
+    while [ $(date +%s) -lt $end ]; do n=$((n + 1)); done; echo \"$n per second\"; done";
+
+const SWEEP_OF_INSTANCES: [&str; 19] = [
+    "sweep",
+    "--folder",
+    FOLDER,
+    "--json",
+    JSON,
+    "--cool-down",
+    "100ms",
+    "--repeat",
+    "1",
+    "--set",
+    "instances=1,2",
+    "--set",
+    "quota+word=0.25/hello,none/bye",
+    "--prepare",
+    "cat /proc/self/cgroup > group-{instance}
+    find /sys/fs/cgroup -path '*/stallscope-*/instance-{instance}/cpu.cfs_quota_us' \
+        -o -path '*/stallscope-*/instance-{instance}/cpu.max' | xargs cat > quota-{instance}-{word}",
+    "--cleanup",
+    "echo {word} >> cleaned",
+    "--metric",
+    "throughput=([0-9]+) per second",
+];
+
+#[test]
+fn instances_run_at_once_each_in_its_cgroup_with_its_limits() {
+    if !needs::root() {
+        return;
+    }
+    let place = Place::new();
+    let words = [&SWEEP_OF_INSTANCES[..], &["--", "sh", "-c", COUNTING]].concat();
+    let ended = Running::start(place.stallscope(&words)).end();
+    ended.status(0);
+    let swept = sweep(&place);
+    assert_eq!(swept.points.len(), 4, "{ended}");
+    let of = |instances: &str, setting: &str| {
+        let mut points = swept.points.iter();
+        let point = points.find(|it| it.values == [instances, setting]);
+        let figure = |key: &str| {
+            let figure = point.expect("it was run").figure(key);
+            figure.expect("it is known").value
+        };
+        (figure("throughput"), figure("throughput.each"))
+    };
+    for instance in [1, 2] {
+        let quota = |word: &str| place.read(&format!("quota-{instance}-{word}"));
+        assert!(quota("hello").starts_with("25000"), "{}", quota("hello"));
+        let free = quota("bye");
+        assert!(free.starts_with("-1") || free.starts_with("max"), "{free}");
+    }
+    let two = of("2", "0.25/hello");
+    assert!((two.0 / two.1 - 2.0).abs() < 1e-6, "{two:?}");
+    // Each has its own group, which goes with the run.
+    for instance in [1, 2] {
+        let own = place.read(&format!("group-{instance}"));
+        assert!(own.contains(&format!("/instance-{instance}\n")), "{own}");
+    }
+    let group = place.read("group-2");
+    let name = group.split('/').find(|it| it.starts_with("stallscope-"));
+    let name = name.expect("it is the program's own").to_owned();
+    let left = std::fs::read_dir("/sys/fs/cgroup")
+        .into_iter()
+        .flatten()
+        .flatten();
+    assert!(left.map(|it| it.path().join(&name)).all(|it| !it.exists()));
+    let cleaned = place.read("cleaned");
+    assert_eq!(
+        cleaned.matches("hello").count(),
+        3,
+        "once for each instance"
+    );
+    // The lines of each are marked in the log.
+    let logs = std::fs::read_dir(place.path().join(FOLDER)).expect("the folder is there");
+    let logs = logs.flatten().map(|it| it.path());
+    let mut texts = logs
+        .filter(|it| it.extension().is_some_and(|it| it == "log"))
+        .map(|it| std::fs::read_to_string(it).expect("a log"));
+    assert!(texts.any(|it| it.contains("[1] ") && it.contains("[2] ")));
 }

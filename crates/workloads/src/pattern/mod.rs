@@ -12,8 +12,11 @@ mod tests;
 
 pub use rule::Rule;
 
+use std::ffi::OsString;
+
 use model::{EntityKind, ExitKind, Part, Sentence, Timestamp, sentence};
 
+use crate::instances;
 use crate::quote::quote;
 use crate::{Bin, Ending, Quantity, Reader, Stream};
 use readings::Readings;
@@ -60,9 +63,11 @@ impl Patterns {
         self.0.iter().map(|rule| rule.text.clone()).collect()
     }
 
-    /// Puts the patterns beside an adapter's reader, which gives `given`, or in the place of one.
+    /// Puts the patterns beside an adapter's reader, which gives `given`, or in the place of one: then `argv` says
+    /// whether several instances run, each of which is read for itself.
     pub fn attach(
         self,
+        argv: &[OsString],
         tool: &str,
         adapter: Option<Box<dyn Reader>>,
         given: &[Quantity],
@@ -92,13 +97,19 @@ impl Patterns {
         } else {
             None
         };
-        let reader = Box::new(PatternReader {
-            tool: tool.to_owned(),
-            adapter,
-            ends,
-            rules: rules.into_iter().map(Heard::new).collect(),
-            readings: Readings::default(),
-        });
+        let read = |adapter| -> Box<dyn Reader> {
+            Box::new(PatternReader {
+                tool: tool.to_owned(),
+                adapter,
+                ends,
+                rules: rules.iter().cloned().map(Heard::new).collect(),
+                readings: Readings::default(),
+            })
+        };
+        let reader = match (adapter, instances::number(argv)) {
+            (None, Some(number)) => instances::joined((0..number).map(|_| read(None))),
+            (adapter, _) => read(adapter),
+        };
         Attached {
             reader,
             notices,

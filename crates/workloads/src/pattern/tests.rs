@@ -15,7 +15,7 @@ fn patterns(texts: &[&str]) -> Patterns {
 
 /// Lines with the second at which each came: bins, then remarks.
 fn heard(texts: &[&str], lines: &[(f64, &str)]) -> String {
-    let mut reader = patterns(texts).attach("tool", None, &[]).reader;
+    let mut reader = patterns(texts).attach(&[], "tool", None, &[]).reader;
     let mut bins = Vec::new();
     for (at, line) in lines {
         let arrived = Timestamp::from_seconds(*at);
@@ -168,7 +168,7 @@ fn the_adapters_numbers_stand_and_patterns_add_the_rest() {
     .unwrap();
     let given = &[Quantity::Throughput, Quantity::Latency];
     let texts = ["throughput=([0-9]+) x", "failed=([0-9]+) lost"];
-    let mut attached = patterns(&texts).attach("pgbench", Some(adapter.reader), given);
+    let mut attached = patterns(&texts).attach(&[], "pgbench", Some(adapter.reader), given);
     assert_eq!(
         attached.notices,
         ["--metric throughput is not used: pgbench's own throughput is understood"]
@@ -227,7 +227,7 @@ fn patterns_read_what_the_adapter_reads() {
         "lag=lag ([0-9.]+) ms",
         "failed=([0-9]+) failed",
     ];
-    let by_patterns = read(patterns(&texts).attach("x", None, &[]).reader);
+    let by_patterns = read(patterns(&texts).attach(&[], "x", None, &[]).reader);
     let command = ["pgbench", "-P", "1", "-R", "3000", "-L", "5"].map(Into::into);
     let adapter = crate::prepare(&command, crate::Adjust::Allowed).unwrap();
     assert_eq!(by_patterns, read(adapter.reader)[1..]);
@@ -240,7 +240,7 @@ fn one_pattern_for_each_quantity() {
         Patterns::new(rules.to_vec()).unwrap_err(),
         "--metric lag is given twice: write one pattern that matches both, as in '(?:first|second): ([0-9.]+)'"
     );
-    let attached = patterns(&["lag=(a)"]).attach("pgbench", None, ALL_OF_PGBENCH);
+    let attached = patterns(&["lag=(a)"]).attach(&[], "pgbench", None, ALL_OF_PGBENCH);
     assert_eq!(attached.notices.len(), 1);
 }
 
@@ -263,7 +263,7 @@ proptest! {
         } else {
             ["throughput=([0-9,.]+) tps", "latency=([0-9,.]+) ms", "lag:us=(.*) lag", "failed=(.*) bad"]
         };
-        let mut listener = Listener::new(patterns(&texts).attach("tool", None, &[]).reader);
+        let mut listener = Listener::new(patterns(&texts).attach(&[], "tool", None, &[]).reader);
         let mut forward = Vec::new();
         for (at, bytes) in &reads {
             listener.hear(Stream::Stdout, bytes, Timestamp::from_ns(*at), &mut forward);

@@ -1,5 +1,6 @@
 //! Throughput and latency over the parameter, with the stretches of the same limit behind them.
 
+use analysis::sweep::THROUGHPUT_OF_EACH;
 use model::{FigureUnit, PointFigure, SweepPoint};
 
 use super::super::plain_page::{escaped, titled};
@@ -19,6 +20,7 @@ pub(super) fn charts(drawn: &[Drawn<'_>]) -> String {
     };
     [
         ("throughput", "Throughput"),
+        (THROUGHPUT_OF_EACH, "Throughput of each instance"),
         ("latency", "Latency, mean"),
         ("latency.p99", "Latency, p99"),
     ]
@@ -135,6 +137,9 @@ fn series(key: &str, number: usize, drawn: &Drawn<'_>, axis: &Axis, scale: &Scal
         "<path class=\"line g{colour}\" d=\"M{}\"/>\n",
         places.join("L")
     );
+    if key == "throughput" {
+        body.push_str(&fitted(colour, drawn, axis, scale));
+    }
     for (value, point, figure) in known {
         let x = axis.x(value);
         if let Some(it) = figure.interval {
@@ -152,6 +157,35 @@ fn series(key: &str, number: usize, drawn: &Drawn<'_>, axis: &Axis, scale: &Scal
                 "{} at {value}: {limit}",
                 written(figure.value, figure.unit)
             ))
+        ));
+    }
+    body
+}
+
+/// The likeliest model through the points, dashed, and its knee.
+fn fitted(colour: usize, drawn: &Drawn<'_>, axis: &Axis, scale: &Scale) -> String {
+    let scaling = drawn.curve.scaling.as_ref();
+    let Some(fit) = scaling.and_then(|it| it.fits.first()) else {
+        return String::new();
+    };
+    let places = fit.curve.iter();
+    let places =
+        places.map(|it| format!("{:.1} {:.1}", axis.x(it.load), scale.y(it.throughput.value)));
+    let line = places.collect::<Vec<_>>().join("L");
+    let answer = scaling.map_or("", |it| it.answer.as_str());
+    let mut body = format!(
+        "<path class=\"line fitted g{colour}\" d=\"M{line}\"><title>{}</title></path>\n",
+        escaped(answer)
+    );
+    let last = fit.curve.last().map_or(0.0, |it| it.load);
+    let knee = scaling.and_then(|it| it.knee);
+    if let Some(knee) = knee.filter(|it| it.value <= last) {
+        let x = axis.x(knee.value);
+        body.push_str(&format!(
+            "<path class=\"line fitted g{colour}\" d=\"M{x:.1} {TOP}V{}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">knee</text>\n",
+            TOP + HEIGHT,
+            x - 4.0,
+            TOP + HEIGHT - 6.0
         ));
     }
     body
