@@ -73,6 +73,7 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
         | Command::Doctor(_)
         | Command::Import(_)
         | Command::Mark(_)
+        | Command::Size(_)
         | Command::Sweep(_)
         | Command::Symbolize(_) => {}
     }

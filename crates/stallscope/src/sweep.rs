@@ -1,5 +1,6 @@
 //! `sweep`: runs a command over the values of its parameters, and says how far more brings more, and what limits where.
 
+mod again;
 mod design;
 mod parameter;
 mod plan;
@@ -9,6 +10,7 @@ mod search;
 use anyhow::{Context, Result};
 use model::Sweep;
 
+pub(crate) use again::again;
 pub(crate) use parameter::Parameter;
 
 use self::plan::Plan;

@@ -21,19 +21,21 @@ pub(super) fn points(mut configurations: Vec<Configuration>) -> Vec<SweepPoint> 
         .map(|(place, it)| {
             let (limit, agreeing) = limit(&it.runs);
             let own = figures.iter();
-            let own = own.filter_map(|(figure, scatter)| at(figure, *scatter, place));
+            let runs = it.runs.len();
+            let own = own.filter_map(|(figure, scatter)| at(figure, *scatter, place, runs));
             SweepPoint {
                 values: it.values,
                 limit,
                 agreeing,
                 figures: own.collect(),
+                setting: it.runs.first().map(|it| it.setting.clone()),
                 runs: it.runs.into_iter().map(|it| it.run).collect(),
             }
         })
         .collect()
 }
 
-fn at(figure: &Figure, scatter: Option<Scatter>, place: usize) -> Option<PointFigure> {
+fn at(figure: &Figure, scatter: Option<Scatter>, place: usize, runs: usize) -> Option<PointFigure> {
     let values = figure.values.get(place)?;
     let value = mean(values)?;
     Some(PointFigure {
@@ -43,6 +45,10 @@ fn at(figure: &Figure, scatter: Option<Scatter>, place: usize) -> Option<PointFi
         unit: figure.unit,
         value,
         interval: scatter.and_then(|it| it.interval(value, values.len())),
+        of_runs: match values.len() == runs {
+            true => values.clone(),
+            false => Vec::new(),
+        },
     })
 }
 

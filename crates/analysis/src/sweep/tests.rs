@@ -34,6 +34,7 @@ fn point(values: &[&str], throughput: f64, half: f64, cause: &str) -> SweepPoint
             low: value * (1.0 - half),
             high: value * (1.0 + half),
         }),
+        of_runs: Vec::new(),
     };
     SweepPoint {
         values: values.iter().map(|it| (*it).to_owned()).collect(),
@@ -44,6 +45,7 @@ fn point(values: &[&str], throughput: f64, half: f64, cause: &str) -> SweepPoint
             figure("throughput", FigureUnit::Rate, throughput),
             figure("latency", FigureUnit::Nanoseconds, 8e9 / throughput),
         ],
+        setting: None,
     }
 }
 
