@@ -167,7 +167,7 @@ impl Said<'_> {
         match alike.is_empty() {
             true => format!("{name} gives most: {gives}.{costs}"),
             false => format!(
-                "{name} is best: {gives}. The same throughput, as far as runs tell, has {}.{costs}",
+                "{name} is best: {gives}.{costs} The same throughput, as far as runs tell, has {}.",
                 listed(&alike, "and")
             ),
         }
