@@ -10,6 +10,7 @@ pub(crate) mod figures;
 mod in_turns;
 mod measured;
 mod sentences;
+pub(crate) mod used;
 
 use model::{COMPARISON_SCHEMA, ComparedGroup, Comparison, Difference};
 

@@ -66,6 +66,7 @@ mod scene;
 pub mod sensitivity;
 mod serving;
 mod sessions;
+pub mod sizing;
 mod slices;
 mod so_far;
 mod spikes;

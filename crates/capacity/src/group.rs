@@ -1,4 +1,4 @@
-//! A group of processes: a folder in every hierarchy that sets a capacity or tells of pressure.
+//! A group of processes: a folder in every hierarchy that sets a capacity or counts pressure.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -34,6 +34,7 @@ mod run;
 mod scaling_report;
 mod sentence;
 mod series;
+mod sizing;
 mod spike_report;
 mod stack_report;
 mod statement_report;
@@ -93,6 +94,10 @@ pub use scaling_report::{
 };
 pub use sentence::{Part, Sentence};
 pub use series::{Cursor, Series};
+pub use sizing::{
+    NearestFull, ResourceDemand, SIZING_SCHEMA, SizedConfiguration, SizingAsk, SizingEstimate,
+    SizingModel, SizingReport,
+};
 pub use spike_report::{
     BurstingMethod, MeasureKind, Schedule, Spike, SpikeDifference, SpikeReport, Train, Trigger,
     TriggerKind,
@@ -101,8 +106,8 @@ pub use stack_report::{HotPath, StackReport, WaitEnd, WaitPath, WaitReport};
 pub use statement_report::{QueuedBehind, StatementTime};
 pub use strings::{StringId, StringKind, Strings, Text};
 pub use sweep::{
-    LimitRange, PointFigure, SWEEP_SCHEMA, Sweep, SweepPoint, SweptCrossing, SweptCurve, SweptGoal,
-    SweptParameter,
+    LimitRange, PointFigure, PointSetting, SWEEP_SCHEMA, Sweep, SweepPoint, SweptCrossing,
+    SweptCurve, SweptGoal, SweptParameter,
 };
 pub use table::{Column, ColumnKind, Quality, RowKind, Table, Unit};
 pub use table_data::TableData;

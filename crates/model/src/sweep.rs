@@ -66,6 +66,27 @@ pub struct SweepPoint {
     pub agreeing: u32,
     /// Its figures.
     pub figures: Vec<PointFigure>,
+    /// What its first run could use, and what was asked of it; `None` of sweeps that were made before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<PointSetting>,
+}
+
+/// What a run could use, and what was asked of it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PointSetting {
+    /// CPUs of the machine.
+    pub machine_cpus: u32,
+    /// CPUs that the server may use: by its affinity, cpuset or quota; not always whole.
+    pub cpus: f64,
+    /// Clients of a closed loop; `None` where nobody knows, or the rate was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u32>,
+    /// The rate that was asked for, 1/s; `None` of a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// The option of the load generator that sets the clients: `-c`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients_option: Option<String>,
 }
 
 /// A figure of a point.
@@ -83,7 +104,7 @@ pub struct PointFigure {
     pub value: f64,
     /// The 95 % interval of the mean, by the scatter of all points together; `None` where no point has two runs.
     pub interval: Option<Interval>,
-    /// What each run measured, in their order; empty where some did not.
+    /// Its value in each run, in their order, where every run has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of_runs: Vec<f64>,
 }

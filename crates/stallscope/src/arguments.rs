@@ -6,6 +6,7 @@ mod experimenting;
 mod export;
 mod mark;
 mod segments;
+mod sizing;
 mod sweeping;
 mod symbolize;
 
@@ -23,6 +24,7 @@ pub(crate) use experimenting::Experimenting;
 pub(crate) use export::{Export, ExportFormat, Names};
 pub(crate) use mark::Mark;
 pub(crate) use segments::SegmentArguments;
+pub(crate) use sizing::Size;
 pub(crate) use sweeping::Sweep;
 pub(crate) use symbolize::Symbolize;
 
@@ -62,6 +64,8 @@ pub(crate) enum Command {
         #[arg(last = true)]
         words: Vec<OsString>,
     },
+    /// Size a machine or a cluster from a sweep or recordings: what a request needs, and the smallest that is enough.
+    Size(Size),
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
     /// Look up the functions of a recording's call stacks later or elsewhere, where debugging information is.

@@ -79,16 +79,23 @@ pub(crate) fn compare(arguments: &Compare) -> Result<u8> {
 
 /// What was recorded before.
 fn of_recordings(arguments: &Compare) -> Result<Comparison> {
-    let named = arguments.recordings.iter().map(|it| named(it));
-    let mut named: Vec<Named> = named.collect::<Result<_>>()?;
-    tell_apart(&mut named);
-    if named.len() < 2 {
+    if arguments.recordings.len() < 2 {
         bail!(
             "there is one group of recordings only, and nothing to compare it with. Name two recordings, folders of recordings, or patterns in quotes: stallscope compare 'before-*.stall' 'after-*.stall'"
         );
     }
-    let groups: Vec<Group> = named.iter().map(measured).collect::<Result<_>>()?;
-    Ok(compare_groups(groups))
+    Ok(compare_groups(groups(&arguments.recordings)?))
+}
+
+/// Measures recordings, folders of recordings and patterns, each a group of one configuration.
+///
+/// # Errors
+/// One sentence: what was typed is none of these, or cannot be read.
+pub(crate) fn groups(typed: &[String]) -> Result<Vec<Group>> {
+    let named = typed.iter().map(|it| named(it));
+    let mut named: Vec<Named> = named.collect::<Result<_>>()?;
+    tell_apart(&mut named);
+    named.iter().map(measured).collect()
 }
 
 /// Says which conditions hold.

@@ -74,6 +74,7 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
         | Command::Import(_)
         | Command::Instances { .. }
         | Command::Mark(_)
+        | Command::Size(_)
         | Command::Sweep(_)
         | Command::Symbolize(_) => {}
     }

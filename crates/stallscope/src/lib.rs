@@ -26,6 +26,7 @@ mod part;
 mod precision;
 mod report;
 mod serve;
+mod size;
 mod stack_rate;
 mod sweep;
 mod symbolize;
@@ -58,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Compare(compare) => (compare::compare(&compare), COULD_NOT_EXPLAIN),
         Command::Instances { words } => (instances::instances(&words), COULD_NOT),
         Command::Sweep(it) => (sweep::sweep(&it), COULD_NOT_EXPLAIN),
+        Command::Size(it) => (size::size(&it), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Symbolize(it) => (symbolize::symbolize(&it), COULD_NOT_EXPLAIN),
         Command::Import(import) => (import::import(&import), COULD_NOT_EXPLAIN),

@@ -1,5 +1,6 @@
 //! `sweep`: runs a command over the values of its parameters, and says how far more brings more, and what limits where.
 
+mod again;
 mod design;
 mod instances;
 mod parameter;
@@ -10,6 +11,7 @@ mod search;
 use anyhow::{Context, Result};
 use model::Sweep;
 
+pub(crate) use again::again;
 pub(crate) use parameter::Parameter;
 
 use self::plan::Plan;

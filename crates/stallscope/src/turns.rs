@@ -8,4 +8,4 @@ mod state;
 pub(crate) use command::{argv, shown};
 pub(crate) use measured::{measured, measured_alone, order};
 pub(crate) use one_run::{Interruption, OWN, Shell, WantedRun, make_run};
-pub(crate) use state::{Design, Folder, Run, State, free_folder};
+pub(crate) use state::{Design, Folder, Kept, Run, State, free_folder, kept};

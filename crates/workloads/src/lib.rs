@@ -13,6 +13,7 @@ mod complaints;
 mod decimal;
 mod fio;
 mod hey;
+mod instance;
 mod instances;
 mod jmeter;
 mod k6;
@@ -40,7 +41,7 @@ mod ycsb;
 
 pub use adapter::{Adapter, Adjust, Chosen, Ending, Prepared, Quantity, Reader, Stream, Unknown};
 pub use bin::{Bin, SIGNAL, SIGNAL_BY_LABEL};
-pub use instances::{BETWEEN, Instance};
+pub use instance::{BETWEEN, Instance};
 pub use labels::MOST_LABELS;
 pub use listener::Listener;
 pub use log::{LATENCY_SAMPLE, LatencyLog, LogOffer, Logged};
@@ -107,7 +108,7 @@ impl std::str::FromStr for Chosen {
 /// from another network namespace (`ip netns exec NAME COMMAND`), or that `timeout` and the like start, is prepared
 /// like any other; one that a shell starts (`sh -c COMMAND`, alone or in a pipe) is understood, and run as typed.
 pub fn prepare(argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
-    if instances::are(argv) {
+    if instance::are(argv) {
         return instances::prepare_each(argv, adjust);
     }
     let (prefix, command) = argv.split_at(wrapper::prefix_length(argv));
@@ -138,7 +139,7 @@ pub fn prepare(argv: &[OsString], adjust: Adjust) -> Option<Prepared> {
 /// as without the choice; any other is run as typed, and only its output is understood.
 pub fn prepare_as(chosen: Chosen, argv: &[OsString], adjust: Adjust) -> Prepared {
     let Chosen(adapter) = chosen;
-    if instances::are(argv) {
+    if instance::are(argv) {
         let each = |own: &[OsString]| Some(prepare_as(chosen, own, adjust));
         if let Some(prepared) = instances::prepare(argv, each) {
             return prepared;

@@ -31,7 +31,7 @@ pub fn redact(argv: &[OsString]) -> Vec<String> {
     argv.iter()
         .map(|word| {
             // Another command begins, which has options of its own.
-            if word == crate::BETWEEN {
+            if word == crate::instance::BETWEEN {
                 command = Command::default();
             }
             command.word(&word.to_string_lossy())

@@ -68,7 +68,7 @@ pub(crate) fn prefix_length(argv: &[OsString]) -> usize {
 
 /// What people call a command: its program without folder and wrappers; of `sh -c 'COMMAND'` that of the command.
 pub fn name_of(argv: &[OsString]) -> String {
-    if let Some(own) = crate::instances::first(argv) {
+    if let Some(own) = crate::instance::first(argv) {
         return name_of(&own);
     }
     let command = &argv[prefix_length(argv)..];

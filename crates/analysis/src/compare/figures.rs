@@ -3,7 +3,7 @@
 use model::{ComparedFigure, FigureFamily, FigureUnit, LedgerClass};
 
 use super::measured::{ALONE, CPU, Measured};
-use super::{Group, differences, in_turns};
+use super::{Group, differences, in_turns, used};
 use crate::account;
 use crate::stats::median;
 
@@ -81,7 +81,16 @@ const PRESSURE: [Row; 8] = [
     ("load1", "load average, 1 min", Number, None),
 ];
 
-const TOTALS: [Row; 8] = [
+const USED: [Row; 6] = [
+    (used::CPUS, "CPUs, busy", Share, None),
+    (used::QUOTA, "CPU quota, used", Share, None),
+    (used::THREAD, "busiest thread, busy", Share, None),
+    (used::DISK, "busiest disk, busy", Share, None),
+    (used::MEMORY, "memory in use", Share, None),
+    (used::WAITING, "threads waiting for a CPU", Number, None),
+];
+
+const TOTALS: [Row; 9] = [
     (CPU, "CPU time of both", Nanoseconds, WORSE),
     ("cpu.target", "server's CPU time", Nanoseconds, WORSE),
     ("cpu.generator", "generator's CPU time", Nanoseconds, None),
@@ -89,6 +98,12 @@ const TOTALS: [Row; 8] = [
     ("disk.written", "written to disks", Bytes, None),
     ("disk.operations", "disk operations", Number, None),
     ("disk.flushes", "disk flushes", Number, None),
+    (
+        used::CPU_OF_MACHINE,
+        "machine's CPU time",
+        Nanoseconds,
+        None,
+    ),
     ("network.sent", "sent over networks", Bytes, None),
 ];
 
@@ -114,6 +129,7 @@ fn declared() -> Vec<Declared> {
     let mut all: Vec<Declared> = LOAD.map(of(FigureFamily::Load, false)).into();
     all.extend(waits);
     all.extend(PRESSURE.map(of(FigureFamily::Pressure, false)));
+    all.extend(USED.map(of(FigureFamily::Resource, false)));
     all.extend(TOTALS.map(of(FigureFamily::Resource, true)));
     all
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use model::{
     ComparedMark, ComparedRun, CoursePoint, EntityKind, Finding, GoalReport, LedgerClass, Load,
-    Meta, PhaseVerdict, Provenance, Report, Resource, Role, ShareBasis, StallKind, Timeline,
-    Window,
+    Meta, PhaseVerdict, PointSetting, Provenance, Report, Resource, Role, ShareBasis, StallKind,
+    Timeline, Window,
 };
 
+use super::used;
 use crate::exposure::Exposure;
 use crate::facts;
 use crate::latency_sample::Samples;
@@ -54,6 +55,8 @@ pub struct Measured {
     pub(crate) goals: Vec<GoalReport>,
     /// What others took of it, or why that is not known.
     pub(super) exposure: Result<Exposure, &'static str>,
+    /// What it could use, and what was asked of it.
+    pub(crate) setting: PointSetting,
 }
 
 /// A second of the account.
@@ -82,17 +85,25 @@ impl Measured {
         let window = report.window;
         let signal = |name: &str| report.signals.iter().find(|it| it.name == name);
         let throughput = signal("throughput").and_then(|it| it.mean);
-        let (exposure, account) = accounted(timeline, meta, &report);
+        let mut values = values(&report, timeline);
+        let mut totals = totals(&report, timeline);
+        let accounted = accounted(timeline, meta, &report, |facts| {
+            values.extend(used::shares(facts));
+            totals.extend(used::cpu_of_machine(facts));
+            used::setting(facts)
+        });
+        let (exposure, account, setting) = accounted;
         Self {
             facts: known_facts(&report, meta),
-            values: values(&report, timeline),
-            totals: totals(&report, timeline),
+            values,
+            totals,
             requests: throughput.map(|it| it * window.seconds()),
             latency: signal("latency").map_or(Provenance::None, |it| it.provenance),
             seconds: seconds(timeline, meta, &bins, window),
             account,
             asked: asked(meta),
             exposure,
+            setting,
             goals: report.goals.clone(),
             run: ComparedRun {
                 name,
@@ -178,6 +189,11 @@ impl Measured {
         met
     }
 
+    /// The workload's command, secrets replaced.
+    pub fn command(&self) -> Option<&str> {
+        self.facts.get("workload.command").map(String::as_str)
+    }
+
     /// Operations per second in the judged window.
     pub fn throughput(&self) -> Option<f64> {
         self.values.get("throughput").copied()
@@ -201,12 +217,13 @@ impl Measured {
     }
 }
 
-/// What others took of the judged window, and its account second by second.
-fn accounted(
+/// What others took of the judged window, its account second by second, and what else is taken from its facts.
+fn accounted<T>(
     timeline: &Timeline,
     meta: &Meta,
     report: &Report,
-) -> (Result<Exposure, &'static str>, Vec<AccountedSecond>) {
+    also: impl FnOnce(&facts::Facts<'_>) -> T,
+) -> (Result<Exposure, &'static str>, Vec<AccountedSecond>, T) {
     let thresholds = Thresholds::default();
     let roles = Roles::new(timeline, meta);
     let scene = Scene::new(&roles, report.window, Scope::Run);
@@ -218,7 +235,7 @@ fn accounted(
         classes: LedgerClass::ALL.map(|it| slice.ledger.get(it)).to_vec(),
         total_ns: slice.total_ns,
     });
-    (Exposure::of(&facts), seconds.collect())
+    (Exposure::of(&facts), seconds.collect(), also(&facts))
 }
 
 fn asked(meta: &Meta) -> Option<(String, Load)> {

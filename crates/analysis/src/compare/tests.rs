@@ -56,6 +56,7 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
         asked: None,
         goals: Vec::new(),
         exposure: Err("it was not measured"),
+        setting: model::PointSetting::default(),
     }
 }
 

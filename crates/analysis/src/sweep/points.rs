@@ -31,6 +31,7 @@ pub(super) fn points(mut configurations: Vec<Configuration>) -> Vec<SweepPoint> 
                 limit,
                 agreeing,
                 figures: own.collect(),
+                setting: it.runs.first().map(|it| it.setting.clone()),
                 runs: it.runs.into_iter().map(|it| it.run).collect(),
             }
         })

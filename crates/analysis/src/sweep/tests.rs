@@ -45,6 +45,7 @@ fn point(values: &[&str], throughput: f64, half: f64, cause: &str) -> SweepPoint
             figure("throughput", FigureUnit::Rate, throughput),
             figure("latency", FigureUnit::Nanoseconds, 8e9 / throughput),
         ],
+        setting: None,
     }
 }
 

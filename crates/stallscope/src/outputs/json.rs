@@ -71,6 +71,10 @@ mod tests {
             &expect_test::expect_file!["../../../../docs/sweep.schema.json"],
         );
         check(
+            &schemars::schema_for!(model::SizingReport),
+            &expect_test::expect_file!["../../../../docs/size.schema.json"],
+        );
+        check(
             &schemars::schema_for!(model::Page),
             &expect_test::expect_file!["../../../../docs/page.schema.json"],
         );

@@ -17,6 +17,7 @@ mod parquet;
 mod phases;
 mod plain_page;
 mod programs;
+mod size;
 mod spike_differences;
 mod spikes;
 mod stacks;
@@ -30,7 +31,7 @@ mod throughput;
 
 use std::io::{IsTerminal, Write};
 
-use model::{Comparison, DoctorReport, Report, Sweep};
+use model::{Comparison, DoctorReport, Report, SizingReport, Sweep};
 
 pub(crate) use comparison::markdown as comparison_markdown;
 pub(crate) use comparison_page::{Align, page as comparison_page};
@@ -40,6 +41,7 @@ pub(crate) use json::{harmless as harmless_json, text as json_text, word as json
 pub(crate) use live::{Live, Screen, one_place};
 pub(crate) use output_file::OutputFile;
 pub(crate) use parquet::write as write_parquet;
+pub(crate) use size::RECORDING;
 pub(crate) use sweep_page::page as sweep_page;
 pub(crate) use terminal::Detail;
 
@@ -66,6 +68,11 @@ pub(crate) fn comparison(comparison: &Comparison, detail: Detail) -> String {
 /// Runs over a parameter as text, as wide.
 pub(crate) fn sweep(sweep: &Sweep, detail: Detail) -> String {
     sweep::text(sweep, columns(), detail)
+}
+
+/// What configurations give as text, as wide; commands that are to be copied are wider.
+pub(crate) fn sizing(report: &SizingReport, detail: Detail) -> String {
+    size::text(report, columns(), detail)
 }
 
 /// A line on standard error. A reader that has gone is no reason to stop.

@@ -55,11 +55,11 @@ fn made(sweep: &Sweep) -> String {
 }
 
 /// A column of the table of points.
-struct Shown {
-    head: String,
-    cells: Vec<String>,
+pub(super) struct Shown {
+    pub(super) head: String,
+    pub(super) cells: Vec<String>,
     /// Names stand on the left, numbers on the right.
-    is_name: bool,
+    pub(super) is_name: bool,
 }
 
 /// Throughput, latency, pressure and the limit, a line for each point.
@@ -148,7 +148,8 @@ fn cell(point: &SweepPoint, key: &str) -> String {
         .map_or("-".to_owned(), |it| amount(it.value, it.unit))
 }
 
-fn lines(columns: &[Shown], rows: usize, width: usize) -> String {
+/// The columns side by side, `rows` of each.
+pub(super) fn lines(columns: &[Shown], rows: usize, width: usize) -> String {
     let widest = |it: &Shown| {
         let cells = it.cells.iter().map(|it| it.chars().count());
         cells.max().unwrap_or(0).max(it.head.chars().count())

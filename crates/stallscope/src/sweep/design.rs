@@ -33,6 +33,30 @@ impl Design {
     }
 }
 
+impl Design {
+    /// The command with parameters in braces.
+    pub(super) fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// The names of the parameters.
+    pub(super) fn parameters(&self) -> &[String] {
+        &self.parameters
+    }
+
+    /// The options of `sweep` that it was made with, each with its value.
+    pub(super) fn made_with(&self) -> Vec<(String, String)> {
+        let names = ["--apply", "--prepare", "--cleanup"];
+        let shells = names.into_iter().zip(&self.shells);
+        let shells = shells.flat_map(|(name, own)| own.iter().map(move |it| (name, it.as_str())));
+        let options = self.options.chunks_exact(2);
+        let options = options.map(|it| (it[0].as_str(), it[1].as_str()));
+        let each = shells.chain(options);
+        each.map(|(name, it)| (name.to_owned(), it.to_owned()))
+            .collect()
+    }
+}
+
 impl turns::Design for Design {
     const SCHEMA: &'static str = "stallscope.sweep-state/1";
 

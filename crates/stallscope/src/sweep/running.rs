@@ -368,7 +368,7 @@ fn cool_down(time: Duration, interruption: &Interruption) {
 }
 
 /// Measures a recording; else why it does not count: a clause.
-fn judge(path: &Path, round: u32) -> std::result::Result<Measured, String> {
+pub(super) fn judge(path: &Path, round: u32) -> std::result::Result<Measured, String> {
     let measured = measured(path, round)?;
     match measured.throughput() {
         Some(rate) if rate > 0.0 => Ok(measured),

@@ -178,12 +178,7 @@ impl Folder {
         if length > MOST_BYTES {
             bail!("{shown} is too long for the state of an experiment. {other}");
         }
-        let mut text = String::new();
-        file.take(MOST_BYTES)
-            .read_to_string(&mut text)
-            .with_context(|| format!("cannot read {shown}"))?;
-        let state: State<D> = serde_json::from_str(&text)
-            .map_err(|error| anyhow!("{shown} is damaged: {error}. {other}"))?;
+        let state: State<D> = read(file, &shown.to_string())?;
         if state.schema != D::SCHEMA {
             bail!("{shown} is of another version, {}. {other}", state.schema);
         }
@@ -206,6 +201,48 @@ impl Folder {
         };
         write().with_context(|| format!("cannot write {}", self.handle.path_of(FILE).display()))
     }
+}
+
+/// Reads the text of a state.
+fn read<T: DeserializeOwned>(file: File, shown: &str) -> Result<T> {
+    let mut text = String::new();
+    file.take(MOST_BYTES)
+        .read_to_string(&mut text)
+        .with_context(|| format!("cannot read {shown}"))?;
+    serde_json::from_str(&text)
+        .map_err(|error| anyhow!("{shown} is damaged: {error}. Name another folder: --folder F"))
+}
+
+/// What a folder holds, for who runs nothing in it.
+pub(crate) enum Kept<D> {
+    /// No experiment.
+    Nothing,
+    /// An experiment of this kind.
+    Own(State<D>),
+    /// One of another kind or version.
+    Other,
+}
+
+/// The experiment in a folder, which may be running.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn kept<D: Design>(folder: &Path) -> Result<Kept<D>> {
+    let path = folder.join(FILE);
+    let shown = path.display().to_string();
+    // A pipe of that name would be waited for for ever.
+    if !path.is_file() {
+        return Ok(Kept::Nothing);
+    }
+    let file = File::open(&path).with_context(|| format!("cannot read {shown}"))?;
+    let value: serde_json::Value = read(file, &shown)?;
+    if value.get("schema").and_then(|it| it.as_str()) != Some(D::SCHEMA) {
+        return Ok(Kept::Other);
+    }
+    let state = serde_json::from_value(value);
+    Ok(Kept::Own(
+        state.map_err(|error| anyhow!("{shown} is damaged: {error}"))?,
+    ))
 }
 
 impl<D: Design> State<D> {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use model::Sweep;
+use model::{SizingReport, Sweep};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -73,6 +73,45 @@ fn every_point_is_known(swept: &Sweep) {
     assert!(!swept.answers.is_empty());
 }
 
+/// Both have the same runs, and the folder knows more of how they were made.
+fn it_is_sized_from_its_folder_and_from_its_json(place: &Place) {
+    let sized = |words: &[&str]| -> SizingReport {
+        let ended = place.run(&[&["size", "--json", "size.json"], words].concat());
+        ended.status(0);
+        assert!(ended.out_text().contains("What a request needs"));
+        serde_json::from_str(&place.read("size.json")).expect("it is a report")
+    };
+    let folder = sized(&[FOLDER]);
+    assert_eq!(folder, sized(&[JSON]));
+    assert_eq!(folder.load.as_deref(), Some("clients"));
+    for it in &folder.configurations {
+        let nearest = it
+            .nearest
+            .as_ref()
+            .expect("how full the CPUs were is known");
+        assert!(nearest.busy.value > 0.0 && nearest.busy.value <= 1.0);
+        assert!(it.throughput.is_some_and(|it| it.interval.is_some()));
+        assert!(it.waiting.is_some() && it.memory_in_use.is_some());
+    }
+    assert!(folder.demands.iter().any(|it| it.key == "cpu.target"));
+    let asked = sized(&[FOLDER, "--at", "clients=8", "--rate", "1"]);
+    assert_eq!(asked.configurations[0].meets, Some(true));
+    // Three are too few to hold one back.
+    let last = asked.configurations.last().expect("asked for");
+    assert!(last.refused.is_some() && last.throughput.is_none());
+    assert!(asked.next.iter().any(|it| it.contains("--set clients=8 ")));
+    let state: Value =
+        serde_json::from_str(&place.read("trial/experiment.json")).expect("it is JSON");
+    let mut all = state["runs"].as_array().expect("a list").iter();
+    let counts = all.find(|it| it["voided"].is_null()).expect("one counts");
+    let name = counts["name"].as_str().expect("a text");
+    let one = sized(&[&format!("{FOLDER}/{name}")]);
+    assert_eq!(
+        (one.configurations.len(), one.configurations[0].runs),
+        (1, 1)
+    );
+}
+
 #[test]
 fn a_sweep_is_gone_on_with_and_each_point_has_figures_and_a_limit() {
     let Some((postgres, _alone)) = postgres::running() else {
@@ -102,6 +141,7 @@ fn a_sweep_is_gone_on_with_and_each_point_has_figures_and_a_limit() {
     let ended = Running::start(command(postgres, &place, &options("2"))).end();
     ended.status(0).says("1 of before count").says("(6 of 6)");
     every_point_is_known(&sweep(&place));
+    it_is_sized_from_its_folder_and_from_its_json(&place);
     // Each once before any a second time.
     let counted = runs(&place).into_iter().filter(|it| it.1.is_none());
     let mut first: Vec<String> = counted.take(3).map(|it| it.0).collect();

@@ -16,6 +16,7 @@ use std::ffi::OsString;
 
 use model::{EntityKind, ExitKind, Part, Sentence, Timestamp, sentence};
 
+use crate::instance;
 use crate::instances;
 use crate::quote::quote;
 use crate::{Bin, Ending, Quantity, Reader, Stream};
@@ -106,7 +107,7 @@ impl Patterns {
                 readings: Readings::default(),
             })
         };
-        let reader = match (adapter, instances::number(argv)) {
+        let reader = match (adapter, instance::number(argv)) {
             (None, Some(number)) => instances::joined((0..number).map(|_| read(None))),
             (adapter, _) => read(adapter),
         };

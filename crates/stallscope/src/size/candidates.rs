@@ -1,0 +1,104 @@
+//! The configurations that are asked for besides those that were measured.
+
+use anyhow::{Result, bail};
+use model::Sweep;
+
+use crate::sweep::Parameter;
+
+/// More candidates than this are a mistake in a list.
+const MOST_CANDIDATES: usize = 1_000;
+
+/// Every combination of the named values, and of the measured ones of what is not named; none where nothing is named.
+///
+/// # Errors
+/// One sentence: a name is no parameter of the sweep, or these are too many.
+pub(super) fn candidates(
+    sweep: &Sweep,
+    is_sweep: bool,
+    at: &[Parameter],
+) -> Result<Vec<Vec<String>>> {
+    if at.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !is_sweep {
+        bail!(
+            "--at names values of a sweep's parameters, and these are recordings. Make a sweep: stallscope sweep --set {}=... -- COMMAND",
+            at[0].name
+        );
+    }
+    for (place, asked) in at.iter().enumerate() {
+        if at[..place].iter().any(|it| it.name == asked.name) {
+            bail!(
+                "--at {} stands twice: write its values as one list",
+                asked.name
+            );
+        }
+        if sweep.parameters.iter().all(|it| it.name != asked.name) {
+            let names = sweep.parameters.iter().map(|it| it.name.as_str());
+            let names: Vec<&str> = names.collect();
+            bail!(
+                "--at {}: the sweep has no such parameter; it has {}",
+                asked.name,
+                names.join(" and ")
+            );
+        }
+    }
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    for parameter in &sweep.parameters {
+        let asked = at.iter().find(|it| it.name == parameter.name);
+        let values = asked.map_or(&parameter.values, |it| &it.values);
+        if all.len() * values.len() > MOST_CANDIDATES {
+            bail!(
+                "these are more than {MOST_CANDIDATES} configurations: name fewer values with --at"
+            );
+        }
+        let longer = all.iter().flat_map(|own| {
+            values.iter().map(|value| {
+                let mut own = own.clone();
+                own.push(value.clone());
+                own
+            })
+        });
+        all = longer.collect();
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::SweptParameter;
+
+    use super::*;
+
+    fn sweep() -> Sweep {
+        let json = include_str!("../../fixtures/sweeps/clients.json");
+        let mut sweep: Sweep = serde_json::from_str(json).expect("it is a sweep");
+        sweep.parameters.push(SweptParameter {
+            name: "cpus".to_owned(),
+            values: vec!["2".to_owned(), "4".to_owned()],
+        });
+        sweep.parameters[0].values.truncate(2);
+        sweep
+    }
+
+    fn of(at: &[&str]) -> Result<Vec<String>> {
+        let at: Vec<Parameter> = at.iter().map(|it| it.parse().expect("a list")).collect();
+        let all = candidates(&sweep(), true, &at)?;
+        Ok(all.iter().map(|it| it.join(" ")).collect())
+    }
+
+    #[test]
+    fn what_is_not_named_has_its_measured_values() {
+        assert_eq!(of(&["cpus=8"]).expect("candidates"), ["1 8", "2 8"]);
+        assert_eq!(of(&["cpus=8", "clients=3"]).expect("candidates"), ["3 8"]);
+        assert!(of(&[]).expect("candidates").is_empty());
+    }
+
+    #[test]
+    fn names_that_are_none_and_lists_without_end_are_told() {
+        let said = |at: &[&str]| of(at).expect_err("it is wrong").to_string();
+        assert!(said(&["nodes=1"]).contains("it has clients and cpus"));
+        assert!(said(&["cpus=1", "cpus=2"]).contains("twice"));
+        assert!(said(&["cpus=1..900"]).contains("more than 1000"));
+    }
+}
