@@ -187,3 +187,10 @@ pub(super) fn cpu_of_request_s(point: &SweepPoint) -> Option<f64> {
 pub(super) fn throughput(point: &SweepPoint) -> Option<SizingEstimate> {
     estimate(point, "throughput").filter(|it| it.value > 0.0)
 }
+
+/// The part of the machine's CPU time that neither the server nor the load generator had.
+pub(super) fn others_part(point: &SweepPoint) -> Option<f64> {
+    let all = point.figure(used::CPU_OF_MACHINE)?.value;
+    let own = point.figure("cpu.both")?.value;
+    (all > 0.0).then(|| (1.0 - own / all).max(0.0))
+}

@@ -49,7 +49,8 @@ pub(super) fn listed(names: &[String], word: &str) -> String {
 
 /// ` The limit is cpu.saturated (postgres).`
 pub(super) fn limit(it: &SizedConfiguration) -> String {
-    it.limit.as_ref().map_or(String::new(), |limit| {
+    let limit = it.limit.as_ref().filter(|it| it.cause != "healthy");
+    limit.map_or(String::new(), |limit| {
         format!(" The limit is {} ({}).", limit.cause, limit.entity.name)
     })
 }

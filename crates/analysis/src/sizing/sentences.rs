@@ -4,6 +4,7 @@ use model::{SizedConfiguration, SizingAsk, Sweep};
 
 use super::axes::{Axes, named};
 use super::choice::{Group, Why};
+use super::demands::others_part;
 use super::measured::{TESTED, is_held};
 use super::phrases::{MOST_NAMED, begun, in_words, limit, listed, with_interval};
 use super::untested::{self, Untested};
@@ -461,12 +462,25 @@ impl Said<'_> {
                 named(self.sweep, &first.values)
             ));
         }
+        caveats.extend(self.others());
         if self.is_of_disk() {
             caveats.push(
                 "A disk that works on several requests at once is not full when it is busy all the time: its headroom is a lower end".to_owned(),
             );
         }
         caveats
+    }
+
+    /// Neighbours fill CPUs too, and what they have is not there for the load.
+    fn others(&self) -> Option<String> {
+        /// Less than this is the recorder's, and the kernel's for both.
+        const LEAST: f64 = 0.2;
+        let parts = self.sweep.points.iter().filter_map(others_part);
+        let most = parts.reduce(f64::max).filter(|it| *it >= LEAST)?;
+        Some(format!(
+            "Others than the server and the load generator had up to {} of the CPU time: alone a configuration may give more",
+            percent(most)
+        ))
     }
 
     fn is_of_disk(&self) -> bool {
