@@ -76,7 +76,7 @@ fn hear(prepared: Option<Prepared>, patterns: Patterns, adjust: Adjust, reads: &
         }
         None => (None, &[][..]),
     };
-    let reader = patterns.attach("tool", reader, given).reader;
+    let reader = patterns.attach(&[], "tool", reader, given).reader;
     let mut listener = Listener::new(reader);
     let mut now = Timestamp::from_ns(1 << 40);
     let (mut out, mut err, mut came) = (Vec::new(), Vec::new(), [0, 0]);

@@ -55,8 +55,7 @@ fn describes(fit: &ScalingFit) -> String {
     let last = fit.curve.last().map_or(0.0, |it| it.load);
     let begins = match fit.model {
         ScalingModel::Linear => format!(
-            "Throughput grows in proportion to load up to {}: {}/s for each.",
-            rate(last),
+            "Throughput grows in proportion to load up to {last}: {}/s for each.",
             of(ParameterName::Rate, bound)
         ),
         ScalingModel::Amdahl => format!(

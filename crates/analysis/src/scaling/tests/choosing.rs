@@ -248,7 +248,7 @@ fn the_answer_says_what_was_found_in_sentences() {
     };
     let line = answer(|load| 1000.0 * load);
     assert!(
-        line.starts_with("Throughput grows in proportion to load up to 64.0: 1,00"),
+        line.starts_with("Throughput grows in proportion to load up to 64: 1,00"),
         "{line}"
     );
     let amdahl = answer(|load| 1000.0 * load / (1.0 + 0.08 * (load - 1.0)));

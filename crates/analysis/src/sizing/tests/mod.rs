@@ -144,6 +144,7 @@ pub(super) fn sweep(command: &str, names: &[&str], drawn: &[Drawn], noise: f64) 
             .map(|it| it.point(noise, degrees as f64))
             .collect(),
         curves: Vec::new(),
+        crossings: Vec::new(),
         goal: None,
         voided: Vec::new(),
         caveats: Vec::new(),

@@ -149,8 +149,8 @@ mod tests {
         assert!(page.contains("&lt;script&gt;alert(1)"));
         let points = sweep.points.len();
         assert!(page.matches("class=\"dot").count() >= points, "{page}");
-        // In each drawing with a line a band for each stretch with the same limit.
-        let drawings = page.matches("<path class=\"line").count();
+        // In each drawing a band for each stretch with the same limit.
+        let drawings = page.matches("<path class=\"frame").count();
         assert!(drawings >= 2, "{page}");
         let bands: usize = sweep.curves.iter().map(|it| it.limits.len()).sum();
         assert_eq!(page.matches("<rect class=\"band").count(), bands * drawings);
