@@ -31,7 +31,8 @@ pub(crate) fn holds(evidence: &Evidence, facts: &Facts<'_>) -> bool {
     let over = Over::new(facts, evidence.window);
     let (said, value) = (evidence.value, over.value(formula));
     let is_nothing = !value.is_finite() && (said == 0.0 || !said.is_finite());
-    let is_cut = said >= 1.0 && value >= 1.0;
+    // Of amounts that no machine has there may be nothing to divide by.
+    let is_cut = said >= 1.0 && (value >= 1.0 || value.is_nan());
     let is_near = (value - said).abs() <= NEAR * said.abs().max(1.0);
     // In a damaged recording a counter may run backwards: that is no measure, and causes leave it out.
     is_near || is_cut || is_nothing || over.ran_backwards.get()

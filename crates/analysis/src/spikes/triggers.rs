@@ -59,9 +59,7 @@ pub(super) fn of(
             resolution: stream.resolution,
         }
     });
-    let mut found: Vec<Scored> = scored
-        .filter(|it| it.trigger.recall >= LEAST_RECALL)
-        .collect();
+    let mut found: Vec<Scored> = scored.filter(|it| it.recall >= LEAST_RECALL).collect();
     let p_values: Vec<f64> = found.iter().map(|it| it.trigger.p_value).collect();
     let bar = discoveries(&p_values);
     found.retain(|it| it.trigger.p_value <= bar);

@@ -114,3 +114,32 @@ fn the_hypergeometric_tail_is_that_of_the_formula() {
     assert!((at_least_together(5, 3, 2, 1) - 0.9).abs() < 1e-9);
     assert!((at_least_together(5, 5, 5, 5) - 1.0).abs() < 1e-9);
 }
+
+#[test]
+fn what_starts_a_train_is_named_beside_nearly_as_many_other_spikes() {
+    let (mut named, mut rare, mut trained) = (0, 0, 0);
+    for seed in 1..=30 {
+        let (mut streams, own) = scene(seed);
+        let mut random = Xorshift::new(seed.wrapping_mul(0x1234_5679) | 1);
+        // Some starts are not seen, so that fewer than half of all spikes have one.
+        streams[0].times.truncate(own.len() - 4);
+        let others = (1..own.len()).map(|_| random.below(2_400) as f64 / 10.0);
+        let mut onsets: Vec<f64> = own.iter().copied().chain(others).collect();
+        onsets.sort_by(f64::total_cmp);
+        onsets.dedup();
+        let found = trains(&onsets, SPAN, 0.5);
+        let is_trained = found
+            .first()
+            .is_some_and(|it| (it.period - 15.0).abs() < 0.3);
+        if !is_trained {
+            continue;
+        }
+        trained += 1;
+        let (triggers, _) = of(&streams, &onsets, &found, SPAN, 0.1);
+        named += usize::from(triggers.iter().any(|it| it.name == "the trigger"));
+    }
+    assert!(
+        trained >= 10 && 10 * named >= 9 * trained,
+        "{named} of {trained}"
+    );
+}
