@@ -150,7 +150,7 @@ mod tests {
         let points = sweep.points.len();
         assert!(page.matches("class=\"dot").count() >= points, "{page}");
         // In each drawing a band for each stretch with the same limit.
-        let drawings = page.matches("<path class=\"frame").count();
+        let drawings = page.matches("<path class=\"line g").count();
         assert!(drawings >= 2, "{page}");
         let bands: usize = sweep.curves.iter().map(|it| it.limits.len()).sum();
         assert_eq!(page.matches("<rect class=\"band").count(), bands * drawings);

@@ -198,11 +198,12 @@ fn samples_divide_a_long_time_on_a_cpu() {
         skipped("samples of CPUs", why);
         return;
     }
-    for _ in 0..3 {
+    // So long that what others take of the CPU meanwhile is about the same part of both.
+    for _ in 0..5 {
         server.run(11);
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(600));
         server.run(22);
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(200));
     }
     let found = Looked::at(&mut thread_time, &server);
     let cpu = |id| found.of(id).ns[Part::OnCpu as usize];
