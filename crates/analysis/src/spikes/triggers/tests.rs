@@ -117,7 +117,7 @@ fn the_hypergeometric_tail_is_that_of_the_formula() {
 
 #[test]
 fn what_starts_a_train_is_named_beside_nearly_as_many_other_spikes() {
-    let (mut named, mut rare, mut trained) = (0, 0, 0);
+    let (mut named, mut trained) = (0, 0);
     for seed in 1..=30 {
         let (mut streams, own) = scene(seed);
         let mut random = Xorshift::new(seed.wrapping_mul(0x1234_5679) | 1);
