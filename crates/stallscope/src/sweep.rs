@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use model::Sweep;
 
 pub(crate) use again::again;
-pub(crate) use parameter::Parameter;
+pub(crate) use parameter::{Parameter, combinations};
 
 use self::plan::Plan;
 use self::running::{Done, Running};

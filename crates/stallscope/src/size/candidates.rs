@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use model::Sweep;
 
-use crate::sweep::Parameter;
+use crate::sweep::{Parameter, combinations};
 
 /// More candidates than this are a mistake in a list.
 const MOST_CANDIDATES: usize = 1_000;
@@ -43,25 +43,18 @@ pub(super) fn candidates(
             );
         }
     }
-    let mut all: Vec<Vec<String>> = vec![Vec::new()];
-    for parameter in &sweep.parameters {
+    let lists = sweep.parameters.iter().map(|parameter| {
         let asked = at.iter().find(|it| it.name == parameter.name);
-        let values = asked.map_or(&parameter.values, |it| &it.values);
-        if all.len() * values.len() > MOST_CANDIDATES {
-            bail!(
-                "these are more than {MOST_CANDIDATES} configurations: name fewer values with --at"
-            );
-        }
-        let longer = all.iter().flat_map(|own| {
-            values.iter().map(|value| {
-                let mut own = own.clone();
-                own.push(value.clone());
-                own
-            })
-        });
-        all = longer.collect();
+        asked.map_or(&parameter.values, |it| &it.values).as_slice()
+    });
+    let lists: Vec<&[String]> = lists.collect();
+    let all = lists
+        .iter()
+        .try_fold(1, |all: usize, it| all.checked_mul(it.len()));
+    if all.is_none_or(|it| it > MOST_CANDIDATES) {
+        bail!("these are more than {MOST_CANDIDATES} configurations: name fewer values with --at");
     }
-    Ok(all)
+    Ok(combinations(lists.into_iter()))
 }
 
 #[cfg(test)]

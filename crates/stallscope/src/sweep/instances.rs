@@ -9,9 +9,6 @@ use workloads::Instance;
 use super::plan::Plan;
 use crate::turns::{OWN, Shell};
 
-/// What the group that all instances' groups lie in is called.
-const ABOVE: &str = "sweep";
-
 /// The instances that a run has; dropped, their groups are removed.
 pub(super) struct Instances<'a> {
     plan: &'a Plan,
@@ -23,17 +20,18 @@ pub(super) struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
-    /// Makes the groups of a configuration's instances.
+    /// Makes the groups of a configuration's instances, in one of the sweep's for the run of this number: what an earlier
+    /// run could not remove is not in the way.
     ///
     /// # Errors
     /// Groups cannot be made, or do not take the limits. Where no limit was asked for, instances do without a group that
     /// they may not have.
-    pub(super) fn of(plan: &'a Plan, values: &'a [String]) -> Result<Self> {
+    pub(super) fn of(plan: &'a Plan, values: &'a [String], run: usize) -> Result<Self> {
         let number = plan.instances(values).unwrap_or(0);
         let limits = plan.limits(values);
         let above = match number {
             0 => None,
-            _ => match Group::create(ABOVE) {
+            _ => match Group::create(&format!("sweep-{run}")) {
                 Ok(group) => Some(group),
                 Err(error) if !limits.is_empty() => return Err(error.into()),
                 Err(_) => None,

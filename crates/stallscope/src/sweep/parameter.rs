@@ -105,6 +105,19 @@ impl Parameter {
     }
 }
 
+/// Every combination of one value of each list, the last list fastest.
+pub(crate) fn combinations<'a>(lists: impl Iterator<Item = &'a [String]>) -> Vec<Vec<String>> {
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    for list in lists {
+        let longer = |it: &Vec<String>| {
+            let with = |value: &String| [it.as_slice(), std::slice::from_ref(value)].concat();
+            list.iter().map(with).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
 /// The values of a list.
 ///
 /// # Errors

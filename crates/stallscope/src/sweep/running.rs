@@ -220,7 +220,7 @@ impl<'a> Running<'a> {
 
     fn one(&mut self, values: Vec<String>, interruption: &Interruption) -> Result<()> {
         let plan = self.plan;
-        let copies = Instances::of(plan, &values)?;
+        let copies = Instances::of(plan, &values, self.state.runs.len() + 1)?;
         let apply = match self.applied.as_ref() == Some(&values) {
             true => Vec::new(),
             false => plan.shells(&plan.apply, &values, None),
