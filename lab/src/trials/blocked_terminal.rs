@@ -18,8 +18,6 @@ pub(super) static TRIAL: Trial = Trial {
     round,
 };
 
-/// More than a recorder takes that waits for its terminal.
-const MOST_MEMORY: u64 = 100 << 20;
 /// Lines of the workload each second.
 const LINES: u64 = 10_000;
 
@@ -54,7 +52,7 @@ fn round(round: &Round<'_>) -> Result<()> {
     )?;
     drain(reader);
     let ended = recorder.end()?;
-    ended.expect(7)?.within(MOST_MEMORY)?;
+    ended.expect(7)?.within(claims::MOST_MEMORY)?;
     let lines = ended.stdout.iter().filter(|byte| **byte == b'\n').count();
     if lines as u64 != seconds * LINES {
         bail!(

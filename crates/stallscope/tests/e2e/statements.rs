@@ -115,11 +115,15 @@ fn statements_have_their_time_their_text_and_rare_ones_a_beginning() {
             timeline,
             "select count(*) from generate_series(?, ?) s where s % ?",
         );
+        // How long it is in line for a CPU is the machine's matter, not the statement's.
+        let without_line = |statement| {
+            total(timeline, statement) - growth(timeline, statement, Part::RunQueue.column_name())
+        };
         let cpu = growth(timeline, count, Part::OnCpu.column_name());
-        assert!(cpu > 0.5 * total(timeline, count), "it computes: {cpu}");
+        assert!(cpu > 0.8 * without_line(count), "it computes: {cpu}");
         let sleep = statement(timeline, "select pg_sleep(?)");
         let slept = growth(timeline, sleep, Part::Other.column_name());
-        assert!(slept > 0.8 * total(timeline, sleep), "it sleeps: {slept}");
+        assert!(slept > 0.8 * without_line(sleep), "it sleeps: {slept}");
         let calls = growth(timeline, sleep, "calls");
         let per_call = slept / calls.max(1.0);
         assert!((4.9e7..7e7).contains(&per_call), "{per_call} ns per call");

@@ -46,6 +46,8 @@ impl Command {
         if let Some(kind) = self.expected.take()
             && is_value(kind, word)
         {
+            // The option of a program that is not known may have been a flag.
+            self.hidden |= kind == Kind::Unknown && announces(word);
             return value(kind, word, self.depth);
         }
         if !self.started {
@@ -78,20 +80,21 @@ impl Command {
         if word.contains(char::is_whitespace) && !std::path::Path::new(word).is_absolute() {
             return script::script(word, self.depth + 1);
         }
-        self.program = Program::find(word.rsplit('/').next().unwrap_or(word));
-        match word {
+        let shown = match word {
             "" => String::new(),
             _ if word.contains(['@', '=']) || word.contains("://") => positional(word),
             _ => word.to_owned(),
-        }
+        };
+        // A program that is not stored is not known to whoever redacts what was stored.
+        self.program = Program::find(shown.rsplit('/').next().unwrap_or(&shown));
+        shown
     }
 
     /// A word that is neither option nor an option's value.
     fn between(&mut self, word: &str) -> String {
         self.words += 1;
         let hidden = self.hidden;
-        let small = word.to_ascii_lowercase();
-        self.hidden |= is_secret_name(&small) || ANNOUNCE.contains(&&*small);
+        self.hidden |= announces(word);
         match self.program.map(|program| program.words) {
             _ if word.is_empty() => String::new(),
             _ if hidden => HIDDEN.to_owned(),
@@ -141,6 +144,11 @@ impl Command {
         for (at, letter) in letters.char_indices() {
             let behind = at + letter.len_utf8();
             let (before, rest) = letters.split_at(behind);
+            if !letter.is_ascii_alphanumeric() {
+                // No letter of an option: what belongs to what is not known.
+                self.expected = Some(Kind::Unknown);
+                return format!("-{HIDDEN}");
+            }
             let kind = kind_of(self.program, &letters[at..behind]);
             match kind {
                 Kind::Flag => continue,
@@ -156,9 +164,6 @@ impl Command {
                 }
                 _ => {}
             }
-            if !letter.is_ascii_alphanumeric() {
-                return format!("-{HIDDEN}");
-            }
             return match rest {
                 "" => format!("-{before}"),
                 _ => format!("-{before}{}", value(kind, rest, self.depth)),
@@ -166,6 +171,12 @@ impl Command {
         }
         format!("-{letters}")
     }
+}
+
+/// Whether credentials follow a word.
+fn announces(word: &str) -> bool {
+    let small = word.to_ascii_lowercase();
+    is_secret_name(&small) || ANNOUNCE.contains(&&*small)
 }
 
 /// Whether a word is an option by its form; a number below zero is none.

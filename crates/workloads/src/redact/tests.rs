@@ -148,8 +148,8 @@ const SECRETS: &[(&str, &str)] = &[
 ];
 
 /// Letters that no word beside it has, and signs that end nothing where they stand: what a quoted or an
-/// escaped secret may hold besides is among `SECRETS`.
-const SECRET: &str = "[A-Z0-9!$%^*+~_]{2}[A-Z]{4}[A-Z0-9!$%^*+~_.-]{2,12}";
+/// escaped secret may hold besides is among `SECRETS`. One that begins like a shell's variable is taken for one.
+const SECRET: &str = "[A-Z0-9!%^*+~_][A-Z0-9!$%^*+~_][A-Z]{4}[A-Z0-9!$%^*+~_.-]{2,12}";
 
 /// Programs, and words that hold a secret, in the place of the `§`; `|` parts the words.
 const PLACES: &[(&str, &str)] = &[

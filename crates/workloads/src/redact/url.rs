@@ -142,7 +142,8 @@ pub(super) fn credential(word: &str) -> String {
 /// `src/main.py` and `a/b/c` are files, `u/P` is how Oracle's tools log in.
 fn relative(word: &str) -> String {
     let file = word.rsplit('/').next().unwrap_or(word);
-    if word.matches('/').count() >= 2 || file.is_empty() || file.contains('.') {
+    let is_named = file.contains('.') && plain::path(file) == file;
+    if word.matches('/').count() >= 2 || file.is_empty() || is_named {
         return plain::path(word);
     }
     match word.split_once('/') {
