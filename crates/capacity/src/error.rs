@@ -59,6 +59,36 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A process is in the root of a hierarchy, whose capacity is the machine's.
+    #[error(
+        "process {pid} is in no group of its own with the controller {controller}. Start it as a service, or move it: mkdir {root}/prove && echo {pid} > {root}/prove/cgroup.procs"
+    )]
+    InRoot {
+        /// The process.
+        pid: u32,
+        /// What has no group of it.
+        controller: Controller,
+        /// Where the hierarchy is mounted.
+        root: PathBuf,
+    },
+    /// What has to be put back cannot be written down where nobody else can write.
+    #[error("cannot keep a journal in {path}: {why}")]
+    Journal {
+        /// Its folder or its file.
+        path: PathBuf,
+        /// A clause.
+        why: String,
+    },
+    /// A process could not be stopped or resumed.
+    #[error("cannot {what} process {pid}: {source}")]
+    Signal {
+        /// `stop`, `resume`.
+        what: &'static str,
+        /// The process.
+        pid: u32,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// There is no disk whose requests could be limited.
     #[error("no disk is in /sys/block, so that no limit of disk requests can be set")]
     NoDisk,

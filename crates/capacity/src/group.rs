@@ -31,14 +31,14 @@ pub struct Group {
 
 /// A group's folder in a hierarchy.
 #[derive(Clone, Debug)]
-struct Folder {
-    path: PathBuf,
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
     /// Of the unified hierarchy.
-    is_v2: bool,
+    pub(crate) is_v2: bool,
     /// The controllers that are set here.
-    controllers: Vec<Controller>,
+    pub(crate) controllers: Vec<Controller>,
     /// Where processes go that are left.
-    origin: PathBuf,
+    pub(crate) origin: PathBuf,
 }
 
 impl Group {
@@ -255,13 +255,13 @@ fn parents_in(hierarchies: &Hierarchies, own: &BTreeMap<String, String>) -> Vec<
 }
 
 /// The folder of the process's own group; the mount where that is out of sight.
-fn own_folder(mount: &Mount, group: Option<&String>) -> PathBuf {
+pub(crate) fn own_folder(mount: &Mount, group: Option<&String>) -> PathBuf {
     let own = group.and_then(|it| mount.folder(it));
     own.unwrap_or_else(|| mount.point.clone())
 }
 
 /// A process's group by controller, the unified hierarchy's under the empty name (proc_pid_cgroup(5)).
-fn own_groups(text: &str) -> BTreeMap<String, String> {
+pub(crate) fn own_groups(text: &str) -> BTreeMap<String, String> {
     let mut groups = BTreeMap::new();
     for line in text.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -320,14 +320,14 @@ fn remove(folder: &Path, origin: &Path) -> Result<(), Error> {
     })
 }
 
-fn read(path: &Path) -> Result<String, Error> {
+pub(crate) fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Error> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
     fs::write(path, text).map_err(|source| Error::Set {
         path: path.to_owned(),
         value: text.to_owned(),

@@ -18,9 +18,9 @@ pub enum Kind {
 }
 
 /// So long a quota's period is, us: the kernel's own default.
-const PERIOD_US: u64 = 100_000;
+pub(crate) const PERIOD_US: u64 = 100_000;
 /// The kernel refuses less of a quota per period (kernel/sched/core.c, min_cfs_quota_period).
-const LEAST_QUOTA_US: u64 = 1_000;
+pub(crate) const LEAST_QUOTA_US: u64 = 1_000;
 /// What `none` stands for.
 const NONE: &str = "none";
 
@@ -239,7 +239,7 @@ fn by_disk(files: [&'static str; 2], disks: &[String], most: Option<u64>) -> Vec
     each.collect()
 }
 
-fn quota_us(cpus: f64) -> u64 {
+pub(crate) fn quota_us(cpus: f64) -> u64 {
     (cpus * PERIOD_US as f64).round() as u64
 }
 

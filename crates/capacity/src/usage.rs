@@ -1,0 +1,212 @@
+//! What groups and the machine used so far: to be read twice.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::group::read;
+use crate::{Controller, Error, Held};
+
+/// Ticks per second of /proc (proc(5): USER_HZ, which is 100 on every Linux).
+const TICK_NS: u64 = 10_000_000;
+
+/// Requests that a group made of a disk since it was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Disk {
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+}
+
+/// Counters of the machine since its start, and what is free now.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Machine {
+    /// Idle time of these CPUs, those that wait for a disk among them, ns (/proc/stat).
+    pub idle_ns: u64,
+    /// Time in which each disk had a request, ns, by `MAJOR:MINOR` (field 13 of /proc/diskstats).
+    pub disk_busy_ns: BTreeMap<String, u64>,
+    /// Memory that can be had without swapping, bytes (MemAvailable in /proc/meminfo).
+    pub available: u64,
+}
+
+impl Machine {
+    /// Now; idle time of the CPUs of this list, of all where it is empty.
+    ///
+    /// # Errors
+    /// /proc cannot be read.
+    pub fn read(cpus: &[u32]) -> Result<Self, Error> {
+        let stat = read(Path::new("/proc/stat"))?;
+        let disks = read(Path::new("/proc/diskstats"))?;
+        let memory = read(Path::new("/proc/meminfo"))?;
+        Ok(Self {
+            idle_ns: idle_ticks(&stat, cpus) * TICK_NS,
+            disk_busy_ns: disks.lines().filter_map(busy).collect(),
+            available: memory
+                .lines()
+                .find_map(|line| line.strip_prefix("MemAvailable:"))
+                .and_then(|it| it.trim().trim_end_matches(" kB").parse::<u64>().ok())
+                .unwrap_or(0)
+                .saturating_mul(1024),
+        })
+    }
+}
+
+/// `vda` of `254:0`; the number where it has no name.
+pub fn disk_name(disk: &str) -> String {
+    let text = fs::read_to_string(format!("/sys/dev/block/{disk}/uevent")).unwrap_or_default();
+    let name = text.lines().find_map(|it| it.strip_prefix("DEVNAME="));
+    name.unwrap_or(disk).to_owned()
+}
+
+impl Held {
+    /// CPU time of the group since it was made, ns; of v1 groups without an account, that of their processes that live.
+    ///
+    /// # Errors
+    /// There is no group, or it cannot be read.
+    pub fn cpu_ns(&self) -> Result<u64, Error> {
+        let folder = self.folder(Controller::Cpu)?;
+        if let Some(account) = &self.cpuacct {
+            let text = read(&account.join("cpuacct.usage"))?;
+            return Ok(text.trim().parse().unwrap_or(0));
+        }
+        if folder.is_v2 {
+            let text = read(&folder.path.join("cpu.stat"))?;
+            return Ok(value(&text, "usage_usec").unwrap_or(0) * 1_000);
+        }
+        let members = self.members(Controller::Cpu)?;
+        Ok(members.into_iter().map(ticks).sum::<u64>() * TICK_NS)
+    }
+
+    /// The quota of the group, in CPUs; `None` without one.
+    ///
+    /// # Errors
+    /// There is no group, or it cannot be read.
+    pub fn quota(&self) -> Result<Option<f64>, Error> {
+        let folder = self.folder(Controller::Cpu)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        let (quota, period) = match folder.is_v2 {
+            true => {
+                let text = read(&folder.path.join("cpu.max"))?;
+                let mut words = text.split_ascii_whitespace().map(number);
+                (words.next().flatten(), words.next().flatten())
+            }
+            false => (
+                number(&read(&folder.path.join("cpu.cfs_quota_us"))?),
+                number(&read(&folder.path.join("cpu.cfs_period_us"))?),
+            ),
+        };
+        // -1 stands for none.
+        let quota = quota.filter(|it| *it > 0.0);
+        Ok(quota.zip(period).map(|(quota, period)| quota / period))
+    }
+
+    /// Requests to disks, by `MAJOR:MINOR`.
+    ///
+    /// # Errors
+    /// There is no group, or it cannot be read.
+    pub fn disks(&self) -> Result<BTreeMap<String, Disk>, Error> {
+        let folder = self.folder(Controller::Io)?;
+        let (file, words) = match folder.is_v2 {
+            true => ("io.stat", ["rios=", "wios="]),
+            false => ("blkio.throttle.io_serviced_recursive", ["Read ", "Write "]),
+        };
+        let mut disks: BTreeMap<String, Disk> = BTreeMap::new();
+        for line in read(&folder.path.join(file))?.lines() {
+            let Some((disk, rest)) = line.split_once(' ') else {
+                continue;
+            };
+            if !disk.contains(':') {
+                continue;
+            }
+            let number = |word: &str| {
+                let behind = rest.split_once(word)?.1;
+                behind.split(' ').next()?.trim().parse::<u64>().ok()
+            };
+            let of = disks.entry(disk.to_owned()).or_default();
+            of.reads += number(words[0]).unwrap_or(0);
+            of.writes += number(words[1]).unwrap_or(0);
+        }
+        Ok(disks)
+    }
+
+    /// Memory of the group now, and its limit, bytes; no limit where it has none.
+    ///
+    /// # Errors
+    /// There is no group, or it cannot be read.
+    pub fn memory(&self) -> Result<(u64, Option<u64>), Error> {
+        let folder = self.folder(Controller::Memory)?;
+        let (used, most): (_, &[&str]) = match folder.is_v2 {
+            true => ("memory.current", &["memory.max", "memory.high"]),
+            false => ("memory.usage_in_bytes", &["memory.limit_in_bytes"]),
+        };
+        let number = |file: &str| Ok(read(&folder.path.join(file))?.trim().parse::<u64>().ok());
+        let mut limit = None;
+        for file in most {
+            limit = [limit, number(file)?].into_iter().flatten().min();
+        }
+        // Without a limit v1 says the largest number of pages (kernel, mm/page_counter.c, PAGE_COUNTER_MAX).
+        const NONE: u64 = 1 << 60;
+        Ok((number(used)?.unwrap_or(0), limit.filter(|it| *it < NONE)))
+    }
+}
+
+/// The number behind a word at the beginning of a line.
+fn value(text: &str, word: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(word));
+    line?.trim().parse().ok()
+}
+
+/// User and system time of a process, of threads that have ended too, in ticks.
+fn ticks(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let behind = text.rsplit_once(')').map_or("", |it| it.1);
+    let words = behind.split_ascii_whitespace().skip(11).take(2);
+    words.filter_map(|it| it.parse::<u64>().ok()).sum()
+}
+
+fn idle_ticks(stat: &str, cpus: &[u32]) -> u64 {
+    let lines = stat.lines().filter_map(|line| {
+        let (name, rest) = line.strip_prefix("cpu")?.split_once(' ')?;
+        let number = name.parse::<u32>().ok();
+        let is_wanted = match number {
+            None => cpus.is_empty(),
+            Some(number) => cpus.contains(&number),
+        };
+        is_wanted.then_some(rest)
+    });
+    lines
+        .map(|rest| {
+            let idle = rest.split_ascii_whitespace().skip(3).take(2);
+            idle.filter_map(|it| it.parse::<u64>().ok()).sum::<u64>()
+        })
+        .sum()
+}
+
+/// A line of /proc/diskstats.
+fn busy(line: &str) -> Option<(String, u64)> {
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    let disk = format!("{}:{}", words.first()?, words.get(1)?);
+    let ms: u64 = words.get(12)?.parse().ok()?;
+    Some((disk, ms.saturating_mul(1_000_000)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_time_is_that_of_the_cpus_that_are_asked_for() {
+        let stat = "cpu  1 2 3 30 4 0 0 0 0 0\ncpu0 1 1 1 10 1 0 0 0 0 0\ncpu1 0 1 2 20 3 0 0 0 0 0\nintr 5\n";
+        assert_eq!(idle_ticks(stat, &[]), 34);
+        assert_eq!(idle_ticks(stat, &[1]), 23);
+        assert_eq!(idle_ticks("", &[]), 0);
+    }
+
+    #[test]
+    fn a_disk_is_busy_while_it_has_a_request() {
+        let line = " 254       0 vda 1 2 3 4 5 6 7 8 0 1234 99 0 0 0 0";
+        assert_eq!(busy(line), Some(("254:0".to_owned(), 1_234_000_000)));
+        assert_eq!(busy("254 0 vda"), None);
+    }
+}
