@@ -51,6 +51,7 @@ mod poolers;
 mod pools;
 mod pressure;
 pub mod program_runs;
+pub mod proof;
 mod quantiles;
 mod quota;
 mod random_sampling;
@@ -90,7 +91,7 @@ mod workload_metrics;
 pub use block_io::sizes;
 pub use causes::{Cause, Family, Kind as CauseKind, Upstream, Wait, all as causes};
 pub use machine::conclude;
-pub use number_format::{bound, count, duration, gain, integer, percent, rate, storage};
+pub use number_format::{bound, count, duration, gain, integer, memory, percent, rate, storage};
 pub use over_time::{LedgerOverTime, THREAD_CLASSES, ThreadTime};
 pub use request_times::RequestTimes;
 pub use scene::serving_threads;
@@ -135,7 +136,12 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
     let scene = Scene::new(&roles, window, Scope::Run);
     let mut facts = facts::measure(&scene, &thresholds);
     facts.spikes = spikes.as_ref();
-    let verdict = verdict(&facts, &phases, &thresholds);
+    let mut verdict = verdict(&facts, &phases, &thresholds);
+    for finding in &mut verdict.findings {
+        if let Some(command) = proof::command(&finding.cause, meta) {
+            finding.to_confirm = command;
+        }
+    }
     let report = Report {
         schema: REPORT_SCHEMA.to_owned(),
         identity: meta.identity.clone(),

@@ -294,6 +294,22 @@ pub(crate) fn bins(timeline: &Timeline, end: End) -> Vec<Bin> {
     bins
 }
 
+/// Requests of the target over each of these windows, which follow one another, with their times at one end.
+pub(crate) fn bins_over(timeline: &Timeline, end: End, windows: &[Window]) -> Vec<Bin> {
+    let connections = connections(timeline, SERVED, Role::Target);
+    let series = connections
+        .iter()
+        .filter_map(|it| timeline.series(SERVED, *it, "requests"));
+    let mut requests: Vec<Cursor<'_>> = series.map(|it| it.cursor()).collect();
+    let bin = |window: &Window| {
+        let grown = requests.iter_mut().filter_map(|it| it.growth(*window));
+        Bin::new(*window, grown.sum::<f64>() / window.seconds())
+    };
+    let mut bins: Vec<Bin> = windows.iter().map(bin).collect();
+    fill_latency(&mut bins, timeline, end);
+    bins
+}
+
 /// Gives bins of a workload that does not say how long its operations take what the kernel saw of it: the time of all
 /// requests in a bin, shared among its operations.
 pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {

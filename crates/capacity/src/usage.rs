@@ -22,11 +22,13 @@ pub struct Disk {
 /// Counters of the machine since its start, and what is free now.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Machine {
+    /// How many CPUs these are.
+    pub cpus: u32,
     /// Idle time of these CPUs, those that wait for a disk among them, ns (/proc/stat).
     pub idle_ns: u64,
     /// Time in which each disk had a request, ns, by `MAJOR:MINOR` (field 13 of /proc/diskstats).
     pub disk_busy_ns: BTreeMap<String, u64>,
-    /// Memory that can be had without swapping, bytes (MemAvailable in /proc/meminfo).
+    /// Memory that is available without swapping, bytes (MemAvailable in /proc/meminfo).
     pub available: u64,
 }
 
@@ -39,7 +41,12 @@ impl Machine {
         let stat = read(Path::new("/proc/stat"))?;
         let disks = read(Path::new("/proc/diskstats"))?;
         let memory = read(Path::new("/proc/meminfo"))?;
+        let lines = stat.lines().filter(|line| line.starts_with("cpu"));
+        // The first line is of all of them.
+        let all = lines.count().saturating_sub(1);
+        let named = if cpus.is_empty() { all } else { cpus.len() };
         Ok(Self {
+            cpus: u32::try_from(named.min(all)).unwrap_or(u32::MAX),
             idle_ns: idle_ticks(&stat, cpus) * TICK_NS,
             disk_busy_ns: disks.lines().filter_map(busy).collect(),
             available: memory
@@ -76,6 +83,29 @@ impl Held {
         }
         let members = self.members(Controller::Cpu)?;
         Ok(members.into_iter().map(ticks).sum::<u64>() * TICK_NS)
+    }
+
+    /// How long the threads of the group's processes ran and how long they were in line for a CPU, ns, of those that live
+    /// (schedstat of each thread: Documentation/scheduler/sched-stats.rst).
+    ///
+    /// # Errors
+    /// There is no group, or it cannot be read.
+    pub fn ran_and_waited_ns(&self) -> Result<[u64; 2], Error> {
+        let mut sum = [0; 2];
+        for pid in self.members(Controller::Cpu)? {
+            let threads = fs::read_dir(format!("/proc/{pid}/task"));
+            for thread in threads.into_iter().flatten().flatten() {
+                let text = fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+                let mut words = text.split_ascii_whitespace();
+                for of in &mut sum {
+                    *of += words
+                        .next()
+                        .and_then(|it| it.parse::<u64>().ok())
+                        .unwrap_or(0);
+                }
+            }
+        }
+        Ok(sum)
     }
 
     /// The quota of the group, in CPUs; `None` without one.

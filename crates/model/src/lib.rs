@@ -28,6 +28,7 @@ mod narrow;
 mod page;
 mod plan;
 mod program_report;
+mod proof;
 mod report;
 mod rows;
 mod run;
@@ -76,6 +77,10 @@ pub use page::{
 };
 pub use plan::{Plan, ReadEvery};
 pub use program_report::StartedProgram;
+pub use proof::{
+    Capacity, CapacityTrial, PROOF_SCHEMA, Proof, ProofEstimate, ProofOutcome, ProofPair,
+    WithoutTrial,
+};
 pub use report::{
     Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Phase, PhaseKind, PhaseVerdict,
     Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource, Signal, StallKind,

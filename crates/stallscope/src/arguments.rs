@@ -5,6 +5,7 @@
 mod experimenting;
 mod export;
 mod mark;
+mod proving;
 mod segments;
 mod sizing;
 mod sweeping;
@@ -23,6 +24,7 @@ use targets::NamedTarget;
 pub(crate) use experimenting::Experimenting;
 pub(crate) use export::{Export, ExportFormat, Names};
 pub(crate) use mark::Mark;
+pub(crate) use proving::Prove;
 pub(crate) use segments::SegmentArguments;
 pub(crate) use sizing::Size;
 pub(crate) use sweeping::Sweep;
@@ -66,6 +68,14 @@ pub(crate) enum Command {
     },
     /// Size a machine or a cluster from a sweep or recordings: what a request needs, and the smallest that is enough.
     Size(Size),
+    /// Prove what limits a running server: lower a capacity of it for some seconds at a time, and see whether throughput follows.
+    Prove(Prove),
+    /// Watch over `prove`: what `prove` starts.
+    #[command(hide = true)]
+    Guardian {
+        /// What is to be put back.
+        journal: PathBuf,
+    },
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
     /// Look up the functions of a recording's call stacks later or elsewhere, where debugging information is.

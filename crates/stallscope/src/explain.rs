@@ -22,8 +22,11 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
         last: arguments.last,
         ..Part::between(arguments.from, arguments.to)
     };
-    let Opened { mut recording, .. } =
-        open_recording::to_judge(arguments.recording.as_deref(), &part)?;
+    let Opened {
+        mut recording,
+        proof,
+        ..
+    } = open_recording::to_judge(arguments.recording.as_deref(), &part)?;
     if !arguments.slo.is_empty() {
         recording.meta.plan.goals.clone_from(&arguments.slo);
     }
@@ -32,8 +35,13 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
             outputs::say(&format!("stallscope: the recording has no table {table}"));
         }
     }
-    let window = part.window(&recording)?;
+    // What an experiment changed is not what the target is.
+    let as_it_is = proof.as_ref().map(|it| it.as_it_is);
+    let window = part.window(&recording)?.or(as_it_is);
     let mut report = report(&mut recording, window, arguments.top);
+    if let Some(proof) = &proof {
+        analysis::proof::apply(&mut report, proof);
+    }
     if arguments.stacks {
         report.stacks = analysis::stacks::report(&recording.timeline, report.window);
         if report.stacks.is_none() {
@@ -42,7 +50,10 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
             ));
         }
     }
-    let text = outputs::terminal(&report, outputs::Detail::Full);
+    let mut text = outputs::terminal(&report, outputs::Detail::Full);
+    if let Some(proof) = &proof {
+        text.push_str(&outputs::proof_lines(proof));
+    }
     // Standard output may be the JSON's.
     let for_people = !json.as_ref().is_some_and(OutputFile::is_stdout);
     json.map_or(Ok(()), |file| file.write(&report))?;

@@ -75,6 +75,8 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
         | Command::Instances { .. }
         | Command::Mark(_)
         | Command::Size(_)
+        | Command::Prove(_)
+        | Command::Guardian { .. }
         | Command::Sweep(_)
         | Command::Symbolize(_) => {}
     }

@@ -24,6 +24,7 @@ mod outputs;
 mod page;
 mod part;
 mod precision;
+mod prove;
 mod report;
 mod serve;
 mod size;
@@ -51,6 +52,9 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return misspelt(&error),
     };
+    if !matches!(arguments.command, Command::Guardian { .. }) {
+        prove::repair();
+    }
     let (result, trouble) = match arguments.command {
         Command::Run(run) => (experiments::run(&run), COULD_NOT),
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
@@ -60,6 +64,8 @@ pub fn main() -> ExitCode {
         Command::Instances { words } => (instances::instances(&words), COULD_NOT),
         Command::Sweep(it) => (sweep::sweep(&it), COULD_NOT_EXPLAIN),
         Command::Size(it) => (size::size(&it), COULD_NOT_EXPLAIN),
+        Command::Prove(it) => (prove::prove(&it), COULD_NOT_EXPLAIN),
+        Command::Guardian { journal } => (prove::guard(&journal), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Symbolize(it) => (symbolize::symbolize(&it), COULD_NOT_EXPLAIN),
         Command::Import(import) => (import::import(&import), COULD_NOT_EXPLAIN),

@@ -1,10 +1,12 @@
 //! A recording from wherever it lies: a folder, or a bundle that somebody sent. As it was recorded, or as
 //! it is judged: with every byte of storage traffic counted once.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use model::{PROOF_SCHEMA, Proof};
 use recorder::redact_again;
 use recording::{FolderHandle, Reader, Recording, Segments, bundle};
 use tempfile::TempDir;
@@ -21,7 +23,12 @@ pub(crate) struct Opened {
     pub(crate) recording: Recording,
     /// Where its page belongs: the folder that was read, whatever has its name by now.
     pub(crate) page: Place,
+    /// What an experiment in it proved.
+    pub(crate) proof: Option<Proof>,
 }
+
+/// A proof of more bytes is none of ours.
+const MOST_PROOF: u64 = 4 << 20;
 
 /// Opens the recording that was named, or the newest here, to be judged and shown; of one that is written as segments,
 /// those that the part needs.
@@ -39,15 +46,19 @@ pub(crate) fn open(named: Option<&Path>, part: &Part) -> Result<Opened> {
         Some(path) => path.to_owned(),
         None => recording::newest(Path::new("."))?,
     };
-    let (mut recording, page) = match bundle::is_bundle(&path) {
-        true => unpacked(&path)?,
+    let (mut recording, page, proof) = match bundle::is_bundle(&path) {
+        true => {
+            let (recording, page) = unpacked(&path)?;
+            (recording, page, None)
+        }
         false => {
             let folder = Arc::new(Reader::folder(&path)?);
             let recording = match Segments::of(&folder)? {
                 Some(segments) => needed(&segments, &folder, part)?,
                 None => Reader::open_in(&folder)?,
             };
-            (recording, Place::in_recording(&folder))
+            let proof = proved(&folder);
+            (recording, Place::in_recording(&folder), proof)
         }
     };
     redact_again(&mut recording.meta);
@@ -58,7 +69,18 @@ pub(crate) fn open(named: Option<&Path>, part: &Part) -> Result<Opened> {
         path,
         recording,
         page,
+        proof,
     })
+}
+
+/// What an experiment in a recording proved; nothing where there was none, or what is there is no proof.
+fn proved(folder: &FolderHandle) -> Option<Proof> {
+    let (file, _) = folder.read(crate::prove::FILE).ok()?;
+    let mut text = Vec::new();
+    file.take(MOST_PROOF).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text)
+        .ok()
+        .filter(|it: &Proof| it.schema == PROOF_SCHEMA)
 }
 
 /// Reads the segments that a part needs; says how many these are, where they are not all.

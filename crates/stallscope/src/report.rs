@@ -23,13 +23,18 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
         path,
         mut recording,
         page: own,
+        proof,
     } = open_recording::to_judge(arguments.recording.as_deref(), &part)?;
     let server = match arguments.serve {
         true => Some(Server::bind(arguments.port.unwrap_or(0))?),
         false => None,
     };
-    let window = part.window(&recording)?;
-    let report = explain::report(&mut recording, window, TOP);
+    let as_it_is = proof.as_ref().map(|it| it.as_it_is);
+    let window = part.window(&recording)?.or(as_it_is);
+    let mut report = explain::report(&mut recording, window, TOP);
+    if let Some(proof) = &proof {
+        analysis::proof::apply(&mut report, proof);
+    }
     let mut drawn = page::draw(&recording, &report, &page::name(&path))?;
     if let Some(server) = server {
         drawn.page.served = true;

@@ -16,6 +16,7 @@ mod many;
 mod names;
 mod own_time;
 mod pid_reuse;
+mod prove;
 mod recorder;
 mod removed_group;
 mod starve;
@@ -82,6 +83,8 @@ pub(crate) fn all() -> &'static [&'static Trial] {
         &pid_reuse::TRIAL,
         &names::TRIAL,
         &blocked_terminal::TRIAL,
+        &prove::KILLED,
+        &prove::BOTH_KILLED,
     ];
     ALL
 }

@@ -75,6 +75,10 @@ mod tests {
             &expect_test::expect_file!["../../../../docs/size.schema.json"],
         );
         check(
+            &schemars::schema_for!(model::Proof),
+            &expect_test::expect_file!["../../../../docs/prove.schema.json"],
+        );
+        check(
             &schemars::schema_for!(model::Page),
             &expect_test::expect_file!["../../../../docs/page.schema.json"],
         );

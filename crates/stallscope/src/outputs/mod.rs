@@ -17,6 +17,7 @@ mod parquet;
 mod phases;
 mod plain_page;
 mod programs;
+mod proof;
 mod size;
 mod spike_differences;
 mod spikes;
@@ -31,7 +32,7 @@ mod throughput;
 
 use std::io::{IsTerminal, Write};
 
-use model::{Comparison, DoctorReport, Report, SizingReport, Sweep};
+use model::{Comparison, DoctorReport, Proof, Report, SizingReport, Sweep};
 
 pub(crate) use comparison::markdown as comparison_markdown;
 pub(crate) use comparison_page::{Align, page as comparison_page};
@@ -53,6 +54,16 @@ const NARROWEST: usize = 60;
 /// The verdict as text, as wide as the terminal, at most `WIDEST`.
 pub(crate) fn terminal(report: &Report, detail: Detail) -> String {
     terminal::verdict(report, columns(), detail)
+}
+
+/// What was proved as text, as wide.
+pub(crate) fn proof(proof: &Proof, report: &Report) -> String {
+    proof::text(proof, report, columns())
+}
+
+/// What was proved, as lines below a verdict.
+pub(crate) fn proof_lines(proof: &Proof) -> String {
+    proof::lines_below(proof, columns())
 }
 
 /// What a machine allows as text, as wide.
