@@ -48,6 +48,7 @@ mod pressure_source;
 mod privileges;
 mod process;
 mod program_runs;
+mod prove;
 mod quantiles;
 mod quota;
 mod redis;
