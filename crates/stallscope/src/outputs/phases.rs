@@ -89,16 +89,23 @@ fn cells(phase: &Phase, report: &Report, unit: &str) -> [String; 4] {
     ]
 }
 
-/// What changed where a phase begins.
+/// What changed where a phase begins. Where there is room for one or two sentences it is the first of what differs: how
+/// throughput changed stands in the lines of both phases.
 fn border(change: &PhaseChange, report: &Report, most: usize, width: usize) -> String {
+    const BRIEF: usize = 2;
     let at = |time: model::Timestamp| seconds(time.seconds_since(report.origin));
     let marks = change.marks.iter();
     let marks = marks.map(|mark| format!("Marked at {}: {}.", at(mark.at), mark.text));
     let differences = change.differences.iter().map(|it| it.sentence.clone());
-    let first = format!("At {}: {}", at(change.at), change.sentence);
-    let all = std::iter::once(first).chain(marks).chain(differences);
-    let mut said: Vec<String> = all.take(most).collect();
-    said.push(change.settled.clone());
+    let begins = std::iter::once(change.sentence.clone());
+    let said: Vec<String> = match most <= BRIEF {
+        true => differences.chain(begins).take(1).collect(),
+        false => {
+            let all = begins.chain(marks).chain(differences).take(most);
+            all.chain([change.settled.clone()]).collect()
+        }
+    };
+    let said = [format!("At {}:", at(change.at)), said.join(" ")];
     let lines = wrap(&said.join(" "), width.saturating_sub(INDENT));
     let lines = lines.iter();
     lines
