@@ -9,6 +9,8 @@ use crate::ledger::seconds;
 use crate::measure::Of;
 use crate::scene::Scene;
 use crate::stats::{coefficient_of_variation, kendall_tau, mean, ratio};
+use crate::thresholds::{FADES, FALLING};
+use crate::workload_metrics::{self, Bin};
 
 /// Input and output over the window; rates are per second.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -317,35 +319,70 @@ fn filesystem(timeline: &Timeline, id: EntityId, window: Window) -> Option<Files
     })
 }
 
-/// How disk reads went from the first third of the window to the last: (first, last), bytes per
-/// second, with Kendall's tau of the seconds between (-1: always falling).
-pub(crate) fn read_trend(timeline: &Timeline, window: Window) -> Option<(f64, f64, f64)> {
-    const LEAST: usize = 9;
-    let disks: Vec<EntityId> = timeline
-        .entities
-        .of_kind(EntityKind::Disk)
-        .map(|disk| disk.id)
-        .collect();
-    let each = |second| {
-        let growth =
-            |disk: &EntityId| Of::new(timeline, "disk", *disk, second).growth("read_bytes");
-        disks.iter().filter_map(growth).reduce(|a, b| a + b)
-    };
-    let reads: Vec<f64> = seconds(window).into_iter().filter_map(each).collect();
-    if reads.len() < LEAST {
-        return None;
+/// How something went over a window: its means over the first and the last third, and Kendall's tau of what lies between
+/// (-1: always falling).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Course {
+    pub(crate) first: f64,
+    pub(crate) last: f64,
+    pub(crate) trend: f64,
+}
+
+impl Course {
+    /// Of values in the order of time; `None` of too few.
+    fn of(values: &[f64]) -> Option<Self> {
+        const LEAST: usize = 9;
+        if values.len() < LEAST {
+            return None;
+        }
+        let third = values.len() / 3;
+        Some(Self {
+            first: mean(&values[..third])?,
+            last: mean(&values[values.len() - third..])?,
+            trend: kendall_tau(values),
+        })
     }
-    let third = reads.len() / 3;
-    Some((
-        mean(&reads[..third])?,
-        mean(&reads[reads.len() - third..])?,
-        kendall_tau(&reads),
-    ))
+
+    /// Whether it fell steadily, and to less than such a part.
+    pub(crate) fn falls(&self, factor: f64, trend: f64) -> bool {
+        self.trend <= trend && self.first >= self.last * factor && self.first > 0.0
+    }
+}
+
+/// How disk reads went, bytes per second.
+pub(crate) fn reads(scene: &Scene<'_>) -> Option<Course> {
+    let read = read_by_all(scene.timeline);
+    let seconds = seconds(scene.window).into_iter();
+    Course::of(&seconds.filter_map(read).collect::<Vec<f64>>())
+}
+
+/// How disk reads went for each request, bytes: where a disk gives no more, they are as many a second until the end, and
+/// requests become more. `None` without the workload's intervals, too.
+pub(crate) fn reads_per_request(scene: &Scene<'_>) -> Option<Course> {
+    per_request(scene, read_by_all(scene.timeline))
+}
+
+/// Bytes that all disks read in a window; `None` where that was not recorded.
+fn read_by_all(timeline: &Timeline) -> impl Fn(Window) -> Option<f64> + '_ {
+    let disks = timeline.entities.of_kind(EntityKind::Disk);
+    let disks: Vec<EntityId> = disks.map(|disk| disk.id).collect();
+    move |window| {
+        let growth =
+            |disk: &EntityId| Of::new(timeline, "disk", *disk, window).growth("read_bytes");
+        disks.iter().filter_map(growth).reduce(|a, b| a + b)
+    }
+}
+
+/// What is read is counted by the second, or by the request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Per {
+    Second,
+    Request,
 }
 
 /// How the reads of the target's own processes went from the first third of the window to the last,
-/// bytes per second; `None` where they may not be seen, or it did not read.
-pub(crate) fn own_reads(scene: &Scene<'_>) -> Option<(f64, f64)> {
+/// bytes; `None` where they may not be seen, or it did not read.
+pub(crate) fn own_reads(scene: &Scene<'_>, per: Per) -> Option<(f64, f64)> {
     let (timeline, window) = (scene.timeline, scene.window);
     let third = window.len_ns() / 3;
     let read = |part: Window| {
@@ -354,9 +391,32 @@ pub(crate) fn own_reads(scene: &Scene<'_>) -> Option<(f64, f64)> {
             Of::new(timeline, "process", process.id, part).growth("read_bytes")
         });
         let bytes = all.reduce(|a, b| a + b)?;
-        Some(bytes / part.seconds().max(f64::MIN_POSITIVE))
+        let of = match per {
+            Per::Second => part.seconds(),
+            Per::Request => workload_metrics::mean(&scene.roles.bins, part)?.completed,
+        };
+        Some(bytes / of.max(f64::MIN_POSITIVE))
     };
     let first = read(Window::new(window.start, window.start + third))?;
     let last = read(Window::new(window.end - third, window.end))?;
     (first + last > 0.0).then_some((first, last))
+}
+
+/// How what a limit counts went for each request, where it becomes so little within the window, and the target's own reads
+/// with it, that the limit will soon limit nothing: caches fill.
+pub(crate) fn passes_by_itself(scene: &Scene<'_>, limit: &Limit) -> Option<Course> {
+    let used =
+        |window| Of::new(scene.timeline, "cgroup_io", limit.part, window).growth(limit.column);
+    let course = per_request(scene, used)?;
+    let factor = FADES.value();
+    let own = own_reads(scene, Per::Request);
+    let own_falls = own.is_none_or(|(first, last)| first >= last * factor);
+    (course.falls(factor, FALLING.value()) && own_falls).then_some(course)
+}
+
+/// How something went for each request, by what it amounts to in a window; `None` without the workload's intervals.
+fn per_request(scene: &Scene<'_>, of: impl Fn(Window) -> Option<f64>) -> Option<Course> {
+    let bins = workload_metrics::inside(&scene.roles.bins, scene.window);
+    let each = |bin: &Bin| Some(of(bin.window)? / Some(bin.completed()).filter(|it| *it > 0.0)?);
+    Course::of(&bins.filter_map(each).collect::<Vec<f64>>())
 }

@@ -8,6 +8,7 @@
 mod account;
 mod behind;
 mod block_io;
+mod borders;
 mod bounds;
 mod by_second;
 mod causes;
@@ -125,11 +126,14 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
     let mut phases = phases::phases(timeline, meta, bins, &thresholds);
     let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
     let window = comparable(timeline, bins, window);
+    let mut sides = Vec::new();
     for phase in phases::of_several(&mut phases, bins) {
         let scene = Scene::new(&roles, phase.window, Scope::Phase);
         let facts = facts::measure(&scene, &thresholds);
         phase.verdict = headline(rank::rank(causes::judge(&facts), &facts));
+        sides.push(borders::Side::of(&facts));
     }
+    borders::tell(&mut phases, &sides, &roles, &thresholds);
     let loaded = asked.unwrap_or_else(|| phases::all(&phases, window));
     let spikes = with_spikes.then(|| spikes::of(timeline, meta, loaded));
     let spikes = spikes.flatten();

@@ -59,6 +59,7 @@ fn phase(bins: &[Bin], kind: PhaseKind, window: Window) -> Phase {
             .and_then(|mean| mean.latency_ns)
             .map(|ns| ns.round() as i64),
         verdict: None,
+        change: None,
     }
 }
 

@@ -8,6 +8,15 @@ use crate::scene::Scene;
 
 pub(crate) fn pressure(scene: &Scene<'_>) -> Vec<Pressure> {
     let (timeline, window) = (scene.timeline, scene.window);
+    let sources = sources(scene).into_iter();
+    sources
+        .flat_map(|(table, record)| of_record(timeline, table, record, window))
+        .collect()
+}
+
+/// Whose pressure that is, the machine first, each with its table.
+pub(crate) fn sources<'a>(scene: &Scene<'a>) -> Vec<(&'static str, &'a EntityRecord)> {
+    let timeline = scene.timeline;
     let processes = &scene.roles.target.processes;
     let target = processes.iter().find(|process| process.serving);
     let target = target.or(processes.first()).copied();
@@ -20,9 +29,7 @@ pub(crate) fn pressure(scene: &Scene<'_>) -> Vec<Pressure> {
     let machine = timeline.entities.machine();
     let machine = machine.map(|machine| ("pressure", machine));
     let own = group.or_else(|| Some((PROCESS_PRESSURE.name.as_ref(), service(timeline, target?)?)));
-    let both = machine.into_iter().chain(own);
-    both.flat_map(|(table, record)| of_record(timeline, table, record, window))
-        .collect()
+    machine.into_iter().chain(own).collect()
 }
 
 /// Mean pressure of a control group.

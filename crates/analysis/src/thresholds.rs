@@ -104,6 +104,23 @@ pub(crate) const DISK_COST: Threshold = Threshold::share(
     0.20,
     "Part of the response time spent waiting for a disk",
 );
+/// From here on reads fall steadily.
+pub(crate) const FALLING: Threshold = Threshold::new(
+    "trend",
+    -0.5,
+    "-1 to 1",
+    "Kendall's tau of reads over time, per second or per request: how steadily they fall",
+);
+/// From here on a limit on reads will soon limit nothing.
+pub(crate) const FADES: Threshold = Threshold {
+    origin: "proposed, above what a working set that does not fit in the run makes",
+    ..Threshold::new(
+        "fades",
+        2.5,
+        "factor",
+        "How much less is read for each request in the last third of the window than in the first, so that a limit on reads only delays the end of them",
+    )
+};
 /// From here on a quota holds back.
 pub(crate) const THROTTLED_TIME: Threshold = Threshold::share(
     "throttled_time",

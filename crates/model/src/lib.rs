@@ -26,6 +26,7 @@ mod monotone;
 mod name;
 mod narrow;
 mod page;
+mod phase_report;
 mod plan;
 mod program_report;
 mod proof;
@@ -75,6 +76,7 @@ pub use name::{bytes_of, name_of};
 pub use page::{
     PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
 };
+pub use phase_report::{Phase, PhaseChange, PhaseDifference, PhaseKind, PhaseVerdict};
 pub use plan::{Plan, ReadEvery};
 pub use program_report::StartedProgram;
 pub use proof::{
@@ -82,9 +84,9 @@ pub use proof::{
     WithoutTrial,
 };
 pub use report::{
-    Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Phase, PhaseKind, PhaseVerdict,
-    Pressure, Quantile, REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource, Signal, StallKind,
-    UnitReport, UnitWait, Verdict,
+    Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Pressure, Quantile,
+    REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource, Signal, StallKind, UnitReport,
+    UnitWait, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{

@@ -1,11 +1,12 @@
 //! A mark: what a person says happened at an instant of a recording.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
 /// One.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Mark {
     /// When.
     pub at: Timestamp,

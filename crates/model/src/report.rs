@@ -12,7 +12,7 @@ use crate::disk_report::DiskReport;
 use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
 use crate::{
-    BySecond, Confidence, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass,
+    BySecond, Confidence, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Phase,
     Provenance, Role, SpikeReport, StackReport, StartedProgram, StatementTime, UnitKind, Window,
     WorkloadRun,
 };
@@ -306,57 +306,6 @@ pub struct Verdict {
     pub generator: Option<ThreadsAccount>,
     /// What this load proves to be free.
     pub headroom: Option<Headroom>,
-}
-
-/// The kinds of phases.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PhaseKind {
-    /// Before the signal settled.
-    WarmUp,
-    /// Throughput and latency around one level; the verdict is about the longest.
-    Steady,
-    /// Throughput or latency rises or falls evenly.
-    Ramp,
-    /// One level, with far more latency than a steady phase beside it and no more throughput.
-    Congested,
-    /// After the last whole interval.
-    End,
-}
-
-/// A phase of the run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Phase {
-    /// Which.
-    pub kind: PhaseKind,
-    /// When.
-    pub window: Window,
-    /// Mean throughput, operations per second.
-    pub throughput: Option<f64>,
-    /// Mean latency, ns.
-    pub latency_ns: Option<i64>,
-    /// What this phase waited for; `None` for warm-up and end, and where the run has one phase, which
-    /// `verdict` is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<PhaseVerdict>,
-}
-
-/// The headline of one phase of several.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct PhaseVerdict {
-    /// The cause: `cpu.saturated`.
-    pub cause: String,
-    /// The entity.
-    pub entity: Entity,
-    /// Share of the response time (or of busy time), 0 to 1.
-    pub share: Option<f64>,
-    /// How sure.
-    pub confidence: Confidence,
-    /// One full sentence with the number.
-    pub sentence: String,
-    /// Of a peer that was recorded as a dependency: the cause there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_peer: Option<String>,
 }
 
 /// One metric of the workload over the window.

@@ -1696,6 +1696,10 @@ export interface UnitWait {
  * A phase of the run.
  */
 export interface Phase {
+  /**
+   * What changed where it began; `None` for the first phase that has a verdict, and where there is no verdict.
+   */
+  change?: PhaseChange | null;
   kind: PhaseKind;
   /**
    * Mean latency, ns.
@@ -1711,6 +1715,82 @@ export interface Phase {
    */
   verdict?: PhaseVerdict | null;
   window: Window;
+}
+/**
+ * The border between two phases: what is different behind it, and how long it took until throughput held.
+ */
+export interface PhaseChange {
+  at: Timestamp;
+  /**
+   * What else is different, at most three: what was set or came and went first, then what was measured, by the part
+   * of the time that it concerns. Empty where nothing differs by more than it varies within the phases.
+   */
+  differences?: PhaseDifference[];
+  /**
+   * What people marked within 10 s of it.
+   */
+  marks?: Mark[];
+  /**
+   * One full sentence of how throughput, or where that stayed latency, changed.
+   */
+  sentence: string;
+  /**
+   * The same as one full sentence.
+   */
+  settled: string;
+  /**
+   * From the border to where throughput stays near the level of this phase, ns; of a ramp its whole length. `None`
+   * where it never did.
+   */
+  settled_after_ns?: number | null;
+  /**
+   * Mean throughput of the phase behind it, operations per second.
+   */
+  throughput_after?: number | null;
+  /**
+   * Mean throughput of the phase before, operations per second.
+   */
+  throughput_before?: number | null;
+}
+/**
+ * What is different behind a border.
+ */
+export interface PhaseDifference {
+  /**
+   * Mean over the phase behind the border; `None` for a limit: there is none.
+   */
+  after?: number | null;
+  /**
+   * Mean over the phase before; `None` for a limit: there was none.
+   */
+  before?: number | null;
+  /**
+   * Table and column that it was worked out from: `disk.read_bytes`.
+   */
+  column: string;
+  entity: Entity;
+  /**
+   * One full sentence with both numbers.
+   */
+  sentence: string;
+  /**
+   * `share` (of the time), `cpus`, `bytes_per_second`, `bytes_per_request`, `per_second`, `ns_per_request`.
+   */
+  unit: string;
+  /**
+   * What was compared: `limit.cpu`, `process`, `pressure.cpu`, `disk.read`, `wait.read_write`.
+   */
+  what: string;
+}
+/**
+ * One.
+ */
+export interface Mark {
+  at: Timestamp;
+  /**
+   * What, on one line; never empty.
+   */
+  text: string;
 }
 /**
  * The headline of one phase of several.

@@ -10,10 +10,10 @@ use super::imported::{self, limits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::formula;
-use crate::io::Limit;
-use crate::number_format::{percent, rate};
+use crate::io::{self, Limit};
+use crate::number_format::{percent, rate, storage};
 use crate::subject::Subject;
-use crate::thresholds::Threshold;
+use crate::thresholds::{FADES, FALLING, Threshold};
 
 const FULL: Threshold = Threshold::share("full", 0.80, "Used part of the limit");
 const COST: Threshold = Threshold::share(
@@ -28,8 +28,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the control group with the limit",
     kind: Kind::Limit,
     family: Family::Storage,
-    told_by: "The group moved nearly as much as its limit allows (`io.max`, or `blkio.throttle.*` of v1), and the target waited for a disk. Requests that are held back never reach the device: /proc/diskstats shows a fast and idle disk meanwhile, which is what tells this from io.latency and io.cap. In what sar or atop measured it is seen where somebody waited for I/O for longer than disks were busy, and the disk did an even number of operations.",
-    thresholds: &[FULL, COST, limits::WAITED],
+    told_by: "The group moved nearly as much as its limit allows (`io.max`, or `blkio.throttle.*` of v1), and the target waited for a disk. Requests that are held back never reach the device: /proc/diskstats shows a fast and idle disk meanwhile, which is what tells this from io.latency and io.cap. In what sar or atop measured it is seen where somebody waited for I/O for longer than disks were busy, and the disk did an even number of operations. While caches fill a limit on reads only delays the end of them: where reads for each request fade by the factor below, cache.cold is named instead.",
+    thresholds: &[FULL, COST, limits::WAITED, FADES, FALLING],
     upstream: &[],
     wait: Some(Wait {
         classes: &LedgerClass::DISK,
@@ -49,6 +49,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     }
     let (target, held) = case.waited()?;
     let limit = used_up(facts, target)?;
+    fades(facts, limit)?;
     let (group, used) = (&limit.group, limit.fullness());
     let sentence = format!(
         "An I/O limit is the bottleneck: {} used {} of the {} that it is allowed, and {} of {} was {} waiting for a disk.",
@@ -108,6 +109,28 @@ fn used_up<'a>(facts: &'a Facts<'_>, target: &Subject) -> Result<&'a Limit, NoFi
         ));
     }
     Ok(limit)
+}
+
+/// A limit on reads that caches make superfluous within the window is no bottleneck of its own.
+fn fades(facts: &Facts<'_>, limit: &Limit) -> Result<(), NoFinding> {
+    let is_read = ["read_bytes", "reads"].contains(&limit.column);
+    let course = is_read
+        .then(|| io::passes_by_itself(facts.scene, limit))
+        .flatten();
+    let amount = |value| match limit.of.ends_with("bytes") {
+        true => storage(value),
+        false => rate(value),
+    };
+    course.map_or(Ok(()), |course| {
+        absent(format!(
+            "{} used {} of the {} that it is allowed, and needs it less and less: its reads for each request fell from {} to {} within this window (cache.cold)",
+            limit.group.name,
+            percent(limit.fullness()),
+            allowed(limit),
+            amount(course.first),
+            amount(course.last)
+        ))
+    })
 }
 
 /// `2,000 reads per second`, `8.0 MB of read bytes per second`.

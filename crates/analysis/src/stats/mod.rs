@@ -9,6 +9,7 @@
 mod bootstrap;
 pub mod change_points;
 mod deviation;
+mod dominance;
 pub mod histogram;
 mod kendall;
 mod line;
@@ -27,6 +28,7 @@ mod variance_ratio;
 
 pub use bootstrap::{ratio_interval, resamples};
 pub use deviation::{Group, coefficient_of_variation, pooled_deviation};
+pub use dominance::dominance;
 pub use kendall::{is_monotone, kendall_tau};
 pub use line::{Line, least_squares, theil_sen};
 pub use mean::{mean, ratio};

@@ -110,3 +110,34 @@ fn cold_caches_and_what_speaks_against_them() {
           present: Caches are cold: reads fell from 7.17 to 2.83 MB/s within this window, and 22 % of each request was server reading the disk.
     "#]].assert_eq(&answers(&cold(), "cache.cold", &changes));
 }
+
+/// The disk gives all that a limit allows, until the data is in memory and requests need it no more.
+fn warming(tps: &str) -> String {
+    let lane = format!("tps {tps}");
+    with(&disk::throttled(), &lane)
+}
+
+#[test]
+fn a_limit_on_reads_that_fade_is_no_bottleneck_of_its_own() {
+    let over = crate::drawing::seconds(0.0, 20.0);
+    let report = drawn(&warming("11111122233345566789")).diagnose_over(over);
+    expect![[r#"
+        cache.cold | process server | consistent | 0.900 (0.900 to 0.900)
+        Caches are cold: reads for each request fell from 85.0 kB to 13.0 kB within this window, and 90 % of each request was server reading the disk.
+        helps: time, or a warm-up before the measurement: +703 % to +1150 % by CPU law
+        not: more clients, more CPUs
+        wrong if: run again at once, caches warm: if it is as slow, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect!["absent: server used 90 % of the 1,000 reads per second that it is allowed, and needs it less and less: its reads for each request fell from 9.00 to 1.37 within this window (cache.cold)"].assert_eq(&crate::drawing::said(&report, "io.throttled"));
+    // By less than that factor: data that does not fit in the run.
+    let report = drawn(&warming("11111111111112222222")).diagnose_over(over);
+    expect!["io.throttled server 0.90"].assert_eq(&listed(&report));
+    expect!["absent: io.throttled explains it: server"]
+        .assert_eq(&crate::drawing::said(&report, "cache.cold"));
+    // Others read less and less.
+    let others = with(
+        &warming("11111122233345566789"),
+        "process.read_bytes server *1e7 11122233344455667789",
+    );
+    expect!["io.throttled server 0.90"].assert_eq(&listed(&drawn(&others).diagnose_over(over)));
+}

@@ -2,6 +2,7 @@
 
 mod accounting;
 mod beside;
+mod borders;
 mod cache;
 mod caveats;
 mod clients;

@@ -9,7 +9,7 @@ use crate::saturated::SATURATED;
 
 /// Server and generator use up both CPUs in the first half; in the second a quota holds the servers
 /// back, and the machine is idle.
-const TWO_REASONS: &str = "
+pub const TWO_REASONS: &str = "
     cpus 2  clients 10  quota 4  group /limited
     busy      ##########4444444444
     run x10   11111111110000000000
@@ -152,7 +152,7 @@ fn a_rise_over_most_of_the_run_is_a_ramp() {
 }
 
 /// Throughput as before with three times the latency: requests queue.
-const QUEUES: &str = "
+pub const QUEUES: &str = "
     clients 10  rate 900
     run x10   33333333333333333333
     gen       22222222222222222222

@@ -1,17 +1,25 @@
-//! The phases of a run that changed, one line each: when, how much, and what it waited for.
+//! The phases of a run that changed, one line each: when, how much, and what it waited for; between two of them what
+//! changed there, and how long it took until throughput held.
 
 use analysis::{duration, percent, rate};
-use model::{Phase, PhaseKind, PhaseVerdict, Report};
+use model::{Phase, PhaseChange, PhaseKind, PhaseVerdict, Report};
 
-use super::layout::{seconds, with_note};
+use super::layout::{seconds, with_note, wrap};
 use super::throughput::rate_unit;
 
 /// Phases that are shown; of more the rest is counted.
 const MOST_SHOWN: usize = 8;
 
-/// The block, or nothing for a run of one phase.
+/// So many are shown wherever there is little room: the sentences between them give way first.
+const LEAST_SHOWN: usize = 3;
+/// How far the lines between phases are set in.
+const INDENT: usize = 6;
+
+/// The block, or nothing for a run of one phase. With `most` items of each list there are as many phases, and of each
+/// border as many sentences.
 pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
-    let most = most.min(MOST_SHOWN);
+    let sentences = most;
+    let most = most.clamp(LEAST_SHOWN, MOST_SHOWN);
     let phases: Vec<&Phase> = report.phases.iter().filter(|it| is_shown(it)).collect();
     if phases.len() < 2 {
         return String::new();
@@ -42,6 +50,9 @@ pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
         let [a, b, c, d] = row;
         let start = format!("  {mark} {a:<when$}  {b:<kind$}  {c:>throughput$}  {d:>latency$}");
         let verdict = phase.verdict.as_ref().map_or(String::new(), verdict_words);
+        if let Some(change) = &phase.change {
+            text.push_str(&border(change, report, sentences, width));
+        }
         text.push_str(&with_note(start.trim_end(), &verdict, width));
     }
     if phases.len() > most {
@@ -76,6 +87,30 @@ fn cells(phase: &Phase, report: &Report, unit: &str) -> [String; 4] {
         throughput,
         latency,
     ]
+}
+
+/// What changed where a phase begins. Where there is room for one or two sentences it is the first of what differs: how
+/// throughput changed stands in the lines of both phases.
+fn border(change: &PhaseChange, report: &Report, most: usize, width: usize) -> String {
+    const BRIEF: usize = 2;
+    let at = |time: model::Timestamp| seconds(time.seconds_since(report.origin));
+    let marks = change.marks.iter();
+    let marks = marks.map(|mark| format!("Marked at {}: {}.", at(mark.at), mark.text));
+    let differences = change.differences.iter().map(|it| it.sentence.clone());
+    let begins = std::iter::once(change.sentence.clone());
+    let said: Vec<String> = match most <= BRIEF {
+        true => differences.chain(begins).take(1).collect(),
+        false => {
+            let all = begins.chain(marks).chain(differences).take(most);
+            all.chain([change.settled.clone()]).collect()
+        }
+    };
+    let said = [format!("At {}:", at(change.at)), said.join(" ")];
+    let lines = wrap(&said.join(" "), width.saturating_sub(INDENT));
+    let lines = lines.iter();
+    lines
+        .map(|line| format!("{:INDENT$}{line}\n", ""))
+        .collect()
 }
 
 /// The cause, its share and whom it is about; the full sentence does not fit beside the numbers and
