@@ -142,7 +142,7 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
     facts.spikes = spikes.as_ref();
     let mut verdict = verdict(&facts, &phases, &thresholds);
     for finding in &mut verdict.findings {
-        if let Some(command) = proof::command(&finding.cause, meta) {
+        if let Some(command) = proof::command(finding, meta) {
             finding.to_confirm = command;
         }
     }

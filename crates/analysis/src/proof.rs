@@ -11,8 +11,8 @@ mod sentences;
 mod tests;
 
 use model::{
-    Capacity, CapacityTrial, Confidence, Meta, PROOF_SCHEMA, Proof, ProofOutcome, ProofPair,
-    Report, Role, Timeline, Window, WithoutTrial,
+    Capacity, CapacityTrial, Confidence, EntityKind, Finding, Meta, PROOF_SCHEMA, Proof,
+    ProofOutcome, ProofPair, Report, Role, Timeline, Window, WithoutTrial,
 };
 
 pub use self::elasticity::{Elasticity, is_decided, outcome};
@@ -65,7 +65,7 @@ pub fn capacity_of(cause: &str) -> Option<Capacity> {
         "io.cap" | "io.throttled" | "io.neighbour" | "io.latency" | "io.sync" => {
             Some(Capacity::Disk)
         }
-        "memory.limit" | "memory.reclaim" | "memory.refault" | "memory.swap" | "cache.cold" => {
+        "memory.limit" | "memory.reclaim" | "memory.refault" | "memory.swap" => {
             Some(Capacity::Memory)
         }
         "load.concurrency" | "load.client" => Some(Capacity::Clients),
@@ -75,8 +75,21 @@ pub fn capacity_of(cause: &str) -> Option<Capacity> {
 
 /// The command that confirms a cause on a target that can be named: under the same load, on its machine. `None` for a cause
 /// that is no capacity of the target's.
-pub(crate) fn command(cause: &str, meta: &Meta) -> Option<String> {
-    let capacity = capacity_of(cause).filter(|it| *it != Capacity::Clients)?;
+pub(crate) fn command(finding: &Finding, meta: &Meta) -> Option<String> {
+    let capacity = capacity_of(&finding.cause).filter(|it| *it != Capacity::Clients)?;
+    let culprit = &finding.entity;
+    // A name is a pattern there, and stands in quotes.
+    let is_plain = |name: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        !name.is_empty() && name.chars().all(fits)
+    };
+    let is_neighbour = finding.cause.ends_with(".neighbour")
+        && culprit.kind == EntityKind::Process
+        && is_plain(&culprit.name);
+    let options = match is_neighbour {
+        true => format!("--without '^{}$'", culprit.name),
+        false => format!("--capacity {}", capacity.word()),
+    };
     let mut targets = meta.targets.iter().filter(|it| it.role == Role::Target);
     let (target, None) = (targets.next()?, targets.next()) else {
         return None;
@@ -89,12 +102,12 @@ pub(crate) fn command(cause: &str, meta: &Meta) -> Option<String> {
     let port = port.map(|it| it.trim_end_matches(|c: char| !c.is_ascii_digit()));
     let spec = match port.and_then(|it| it.parse::<u16>().ok()) {
         Some(port) => format!("port:{port}"),
-        None if is_spec => found_by,
-        None => format!("'name:^{}$'", target.name),
+        None if is_spec && !found_by.contains('\'') => format!("'{found_by}'"),
+        None if is_plain(&target.name) => format!("'name:^{}$'", target.name),
+        None => return None,
     };
     Some(format!(
-        "under the same load: stallscope prove --target {spec} --capacity {}",
-        capacity.word()
+        "under the same load: stallscope prove --target {spec} {options}"
     ))
 }
 

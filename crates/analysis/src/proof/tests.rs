@@ -93,11 +93,11 @@ fn a_trial_is_told_in_a_sentence() {
     };
     let proved = trial(tried(1.0, None));
     assert_eq!(proved.outcome, ProofOutcome::Proved);
-    expect_test::expect!["CPU time limits: with 1.20 CPUs instead of 2.00 CPUs throughput fell by 36 % (elasticity 1.00, 0.96 to 1.03, 4 pairs of blocks)."]
+    expect_test::expect!["CPU time limits: with 1.27 CPUs instead of 2.00 CPUs throughput fell by 36 % (elasticity 1.00, 0.96 to 1.03, 4 pairs of blocks)."]
         .assert_eq(&proved.sentence);
     let refuted = trial(tried(0.0, None));
     assert_eq!(refuted.outcome, ProofOutcome::RuledOut);
-    expect_test::expect!["CPU time does not limit: with 1.20 CPUs instead of 2.00 CPUs throughput stayed the same (elasticity -0.00, -0.04 to 0.03, 4 pairs of blocks)."]
+    expect_test::expect!["CPU time does not limit: with 1.27 CPUs instead of 2.00 CPUs throughput stayed the same (elasticity -0.00, -0.04 to 0.03, 4 pairs of blocks)."]
         .assert_eq(&refuted.sentence);
     let unsure = trial(Tried {
         pairs: Vec::new(),

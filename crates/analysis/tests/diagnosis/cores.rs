@@ -338,7 +338,7 @@ fn steal_leads_and_what_speaks_against_it() {
         The hypervisor takes the CPU away: 30 % of the CPUs was stolen while they were 70 % busy, and that is about 27 % of each request.
         helps: a machine with CPUs of its own: +0 % to +19 % by CPU law
         not: more clients, faster disk, more memory
-        wrong if: run again at another hour, or on a dedicated machine: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
     expect!["cpu.steal machine 0.27"].assert_eq(&listed(&report));
     let changes = [

@@ -94,7 +94,7 @@ fn latency_leads_when_the_disk_is_slow_and_its_queue_short() {
         helps: a disk that answers faster: +703 % to +1150 % by CPU law
         helps: what is read kept in memory: +703 % to +1150 % by CPU law
         not: more CPUs
-        wrong if: run again on data that fit in memory: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity disk
     "#]].assert_eq(&told(&report));
     assert!((part(&report, LedgerClass::ReadWrite) - 0.9).abs() < 0.01);
 }
@@ -150,7 +150,7 @@ fn cap_leads_when_a_deep_queue_gets_a_flat_rate() {
         The disk is at its cap: vda gave 900 operations per second, flat, with 8.10 in its queue, and 90 % of each request was server waiting for it.
         helps: a disk that gives more than 900 operations per second: +703 % to +1150 % by CPU law
         not: more clients, more CPUs
-        wrong if: run with twice the clients: if the disk gives more, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity disk
     "#]].assert_eq(&told(&report));
     assert_eq!(headline(&report).entity.kind, EntityKind::Disk);
 }
@@ -220,7 +220,7 @@ fn neighbour_leads_and_names_the_group() {
         A neighbour holds the disk: cgroup /batch moved 90 % of its bytes (80.0 MB/s), and 90 % of each request was server waiting for a disk.
         helps: /batch on another disk, or with an I/O limit: +53 % to +502 % by waits removed, closed loop
         not: more clients, more CPUs
-        wrong if: stop /batch for 10 s: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity disk
     "#]].assert_eq(&told(&report));
     expect!["io.neighbour batch 0.81"].assert_eq(&listed(&report));
 }
@@ -286,7 +286,7 @@ fn throttled_leads_when_a_limit_is_used_up_while_the_disk_is_idle() {
         An I/O limit is the bottleneck: /server used 90 % of the 1,000 reads per second that it is allowed, and 90 % of each request was server waiting for a disk.
         helps: a higher limit for server: +703 % to +1150 % by CPU law
         not: a faster disk with the same limit, more CPUs
-        wrong if: double the limit of /server: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity disk
     "#]].assert_eq(&told(&report));
     expect!["io.throttled server 0.90"].assert_eq(&listed(&report));
     let bytes = with(

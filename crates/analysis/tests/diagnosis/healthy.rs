@@ -297,7 +297,7 @@ fn undetermined_names_what_is_waited_for_where_no_cause_explains_it() {
         helps: fewer syncs: more work per commit, or commits that need not be safe at once: +76 % to +76 % by waits removed, closed loop
         helps: a disk that syncs faster: +76 % to +76 % by waits removed, closed loop
         not: more CPUs
-        wrong if: let server not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity disk
     "#]].assert_eq(&told(&drawn(&text).diagnose()));
 }
 

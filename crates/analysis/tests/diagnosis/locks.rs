@@ -95,7 +95,7 @@ fn a_crowd_in_futex_behind_one_sync_is_disk_and_no_lock() {
         helps: fewer syncs: more work per commit, or commits that need not be safe at once: +1047 % to +2439 % by CPU law, one thread
         helps: a disk that syncs faster than vda (now 2.25 ms per operation): +1047 % to +2439 % by CPU law, one thread
         not: more or faster CPUs
-        wrong if: let server not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity disk
     "#]].assert_eq(&told(&report));
     expect!["io.sync server 1.00"].assert_eq(&listed(&report));
     assert!((part(&report, LedgerClass::SyncQueue) - 0.875).abs() < 0.01);

@@ -77,7 +77,7 @@ fn a_limit_leads_and_not_the_disk() {
         A memory limit is the bottleneck: /server filled 100 % of it, and 78 % of each request was server reading again evicted pages.
         helps: a higher memory limit for server (now 858 MiB): not known (CPU time that reclaim takes goes too, and is not counted apart)
         not: more memory in the machine with the same limit, more CPUs
-        wrong if: double the memory limit of /server: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity memory
     "#]].assert_eq(&told(&report));
     expect!["memory.limit server 0.78"].assert_eq(&listed(&report));
     expect![[r#"
@@ -216,7 +216,7 @@ fn refaults_lead_and_not_the_disk() {
         Memory is the bottleneck: 87 % of the disk reads brought back what had just been evicted, and 78 % of each request was server waiting for them.
         helps: more memory, or less to keep in it: +394 % to +408 % by waits removed, closed loop
         not: more clients, more CPUs
-        wrong if: work on half of the data: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity memory
     "#]].assert_eq(&told(&report));
     expect!["memory.refault machine 0.78"].assert_eq(&listed(&report));
 }
@@ -299,7 +299,7 @@ fn swap_leads() {
         Memory is the bottleneck: 8.19 MB/s came back from swap, and 87 % of each request was server waiting for that.
         helps: more memory, or fewer users of it: +701 % to +810 % by CPU law
         not: more clients, more CPUs
-        wrong if: run with swap off and less to do: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity memory
     "#]].assert_eq(&told(&drawn(&swap()).diagnose()));
 }
 
@@ -372,7 +372,7 @@ fn reclaim_leads_and_what_speaks_against_it() {
         Memory is the bottleneck: 90 % of each request was server direct reclaim before it got some.
         helps: more memory, or fewer users of it: +703 % to +1150 % by CPU law
         not: more clients, more CPUs, faster disk
-        wrong if: free a tenth of the memory: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity memory
     "#]]
     .assert_eq(&told(&drawn(&reclaim()).diagnose()));
     let changes = [

@@ -31,7 +31,7 @@ fn leads_and_names_the_group() {
         A neighbour holds the CPU: cgroup /batch used 75 % of the CPU time, and 60 % of each request was server waiting for one.
         helps: batch elsewhere, or with less weight: +147 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
         not: more clients, faster disk, more memory
-        wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
 }
 
@@ -47,7 +47,7 @@ fn names_the_process_where_no_group_stands_for_it() {
         A neighbour holds the CPU: process other1 used 50 % of the CPU time, and 60 % of each request was server waiting for one.
         helps: other1 elsewhere, or with less weight: +125 % to +163 % by waits removed, closed loop (it takes 50 % of the CPU)
         not: more clients, faster disk, more memory
-        wrong if: stop other1 for 10 s: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --without '^other1$'
     "#]].assert_eq(&told(&report));
 }
 
@@ -232,7 +232,7 @@ fn with_books_the_culprit_is_who_had_the_cpus_that_were_waited_for() {
         A neighbour holds the CPU: cgroup /batch (above all its process other2) had it for 62 % of the time that one was waited for, and 60 % of each request was server waiting for one.
         helps: batch elsewhere, or with less weight: +147 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
         not: more clients, faster disk, more memory
-        wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
     let text = booked().replace("/batch", "");
     let report = drawn(&text).diagnose();
@@ -354,7 +354,7 @@ fn who_had_the_cpus_in_bursts_is_named_however_busy_they_are() {
         A neighbour holds the CPU: cgroup /batch (above all its process other2) had it for 62 % of the time that one was waited for, and 60 % of each request was server waiting for one.
         helps: batch elsewhere, or with less weight: +147 % to +163 % by waits removed, closed loop (it takes 75 % of the CPU)
         not: more clients, faster disk, more memory
-        wrong if: stop batch for 10 s: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&drawn(&bursts).diagnose()));
     // Of requests that take 50 us the wait is what being woken costs.
     let short = bursts.replace("tps    ", "tps *400");

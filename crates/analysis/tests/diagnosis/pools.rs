@@ -144,7 +144,7 @@ fn event_loops_that_are_all_at_work_are_a_full_pool_where_cpus_are_idle() {
         CPU is the bottleneck: all 4 CPUs were 100 % busy, and 80 % of each request was in line for threads of server that were on them.
         helps: more or faster CPUs, or less work in each request: not known
         not: more clients
-        wrong if: halve the load: if throughput falls as much, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&full));
     let unseen = drawn(&with(&of_loops(), changes[1].1)).diagnose();
     assert_eq!(headline(&unseen).confidence, Confidence::Consistent);
@@ -268,7 +268,7 @@ fn what_holds_back_who_has_a_lock_holds_back_who_waits_for_it() {
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 60 % of each request was server held back by it, while the machine was 70 % idle.
         helps: a quota of 1.5 CPUs: +132 % to +263 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 1.5 CPUs: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]]
     .assert_eq(&told(&report));
     assert_eq!(judged(&report, "lock.futex").answer, Answer::Present);

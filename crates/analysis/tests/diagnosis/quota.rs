@@ -33,7 +33,7 @@ fn leads_though_it_raises_the_machines_pressure_while_the_machine_is_idle() {
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 36 % of each request was server held back by it, while the machine was 70 % idle.
         helps: a quota of 1.8 CPUs: +55 % to +334 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 1.8 CPUs: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
     let machine = report
         .pressure

@@ -394,7 +394,7 @@ fn a_peer_that_was_recorded_too_is_judged_itself() {
         helps: a disk that syncs faster than vda (now 2.25 ms per operation): +1045 % to +2401 % by CPU law, one thread
         helps: a peer that answers at once, or fewer calls to it: +1045 % to +2401 % by CPU law, one thread
         not: more or faster CPUs
-        wrong if: let server not sync for a minute (PostgreSQL: synchronous_commit = off): if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity disk
     "#]].assert_eq(&told(&report));
     let found = headline(&report).at_peer.as_ref().expect("it was recorded");
     assert_eq!((&*found.cause, &*found.entity.name), ("io.sync", "server"));

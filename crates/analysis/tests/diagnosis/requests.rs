@@ -352,7 +352,7 @@ fn what_is_in_line_waits_for_what_its_server_waits_for() {
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 60 % of each request was server held back by it, while the machine was 70 % idle.
         helps: a quota of 2 CPUs: +126 % to +405 % by CPU law, one thread
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 2 CPUs: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
         60 % server: throttled by a CPU quota Estimated (56 % in line at server's sockets, 4.6 % in its threads)
         30 % server: on CPU Estimated (28 % in line at server's sockets, 2.3 % in its threads)
         9 % queued at server's sockets Estimated (loadgen's 1 thread: on CPU for 10 % of its time)

@@ -45,7 +45,7 @@ fn leads_when_target_and_generator_use_up_the_cpus() {
         helps: loadgen on another machine: +14 % to +35 % by CPU law, one thread (it takes 40 % of the CPU)
         helps: the machine to itself: +2 % to +21 % by CPU law (others take 10 % of the CPU)
         not: more clients, faster disk, more memory
-        wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
     assert!((part(&report, LedgerClass::OnCpu) - 0.1).abs() < 0.01);
     assert!((part(&report, LedgerClass::Outside) - 0.4).abs() < 0.01);
@@ -133,7 +133,7 @@ fn steal_speaks_against_it() {
         helps: the machine to itself: +0 % to +15 % by CPU law (others take 5.3 % of the CPU)
         not: more clients, faster disk, more memory
         but: the hypervisor took 10 % of the CPUs away: part of the wait is its doing
-        wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
 }
 
@@ -154,7 +154,7 @@ fn waits_in_bursts_are_explained_however_busy_the_cpus_are() {
         helps: the machine to itself: +0 % to +15 % by CPU law (others take 5.3 % of the CPU)
         not: more clients, faster disk, more memory
         but: the CPUs were idle for 30 % of the time: they are short in bursts
-        wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&drawn(&in_bursts()).diagnose()));
     // Waits of 50 us each are what being woken costs.
     let short = in_bursts() + "    thread.slices *1e5 11111111111111111111\n";
@@ -211,7 +211,7 @@ fn a_pinned_target_is_judged_by_as_many_cpus_as_it_may_use() {
         helps: a second CPU: +72 % to +109 % by CPU law
         helps: loadgen on another machine: +15 % to +35 % by CPU law (it takes 20 % of the CPU)
         not: more clients, faster disk
-        wrong if: run with -c 2: if throughput falls as much as clients do, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
     let half = pinned.replace('#', "5");
     expect!["absent: the CPUs were 50 % busy, under 90 %"]
@@ -229,6 +229,6 @@ fn without_a_signal_shares_are_of_busy_time() {
         helps: loadgen on another machine: not known (it takes 40 % of the CPU)
         helps: the machine to itself: not known (others take 10 % of the CPU)
         not: more clients, faster disk, more memory
-        wrong if: halve the load: if throughput falls as much, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
 }

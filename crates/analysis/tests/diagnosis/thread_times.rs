@@ -86,7 +86,7 @@ fn every_class_is_exact_and_says_who_had_the_cpu() {
         helps: loadgen on another machine: +14 % to +35 % by CPU law, one thread (it takes 40 % of the CPU)
         helps: the machine to itself: +2 % to +21 % by CPU law (others take 10 % of the CPU)
         not: more clients, faster disk, more memory
-        wrong if: run with -c 5: if throughput falls as much as clients do, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
     let account = report.verdict.account.as_ref().expect("a target");
     let mut text = String::new();
@@ -181,7 +181,7 @@ fn a_quota_is_told_apart_from_contention_under_it() {
         A CPU quota is the bottleneck: /limited ran out of its limit of 0.4 CPUs in 60 % of the periods, and 30 % of each request was server held back by it, while the machine was 70 % idle.
         helps: a quota of 1.8 CPUs: +42 % to +332 % by waits removed, closed loop
         not: more clients, a larger machine with the same quota, faster disk, more memory
-        wrong if: raise the quota of /limited to 1.8 CPUs: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
     assert!((part(&report, LedgerClass::Throttled) - 0.3).abs() < 0.01);
     assert!((part(&report, LedgerClass::CpuWait) - 0.3).abs() < 0.01);

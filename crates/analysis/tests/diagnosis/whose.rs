@@ -31,7 +31,7 @@ fn the_disk_is_the_one_that_the_targets_group_uses() {
         helps: a disk that answers faster: +703 % to +1150 % by CPU law
         helps: what is read kept in memory: +703 % to +1150 % by CPU law
         not: more CPUs
-        wrong if: run again on data that fit in memory: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity disk
     "#]].assert_eq(&told(&drawn(&two_disks()).diagnose()));
     let changes = [
         (
@@ -211,7 +211,7 @@ fn a_limit_of_the_group_is_why_its_programs_search_for_memory() {
         A memory limit is the bottleneck: /server filled 100 % of it, and 90 % of each request was server direct reclaim.
         helps: a higher memory limit for server (now 858 MiB): not known (CPU time that reclaim takes goes too, and is not counted apart)
         not: more memory in the machine with the same limit, more CPUs, faster disk
-        wrong if: double the memory limit of /server: if throughput stays the same, this is wrong
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity memory
     "#]].assert_eq(&told(&drawn(&anonymous).diagnose()));
     // The same into a compressed swap in memory, which reads no disk.
     let compressed = with(

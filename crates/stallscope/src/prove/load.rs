@@ -162,7 +162,8 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// How the target did in each of these windows, which follow one another, once all that is on disk.
+    /// How the target did in each of these windows, which follow one another, once all that is on disk; nothing where it is
+    /// interrupted.
     ///
     /// # Errors
     /// The recording cannot be read, or ended.
@@ -172,6 +173,9 @@ impl<'a> Load<'a> {
         };
         let until = Instant::now() + PATIENCE;
         loop {
+            if self.interruption.signal().is_some() {
+                return Ok(Vec::new());
+            }
             self.lives()?;
             let recording = self.read()?;
             let known = proof::known_until(&recording.timeline, &recording.meta);
@@ -199,6 +203,8 @@ impl<'a> Load<'a> {
     /// The recorder has ended.
     pub(super) fn lives(&mut self) -> Result<()> {
         match self.recorder.try_wait()? {
+            // A terminal interrupts both.
+            Some(_) if self.interruption.signal().is_some() => Ok(()),
             Some(status) => {
                 let otherwise = format!("the recorder ended ({status})");
                 bail!("{}", what_it_said(&mut self.said, &otherwise))

@@ -82,6 +82,8 @@ fn parent(pid: u32) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -95,7 +97,12 @@ mod tests {
             let all = matching(&pattern, without);
             all.iter().map(|it| it.process.pid()).collect()
         };
-        assert_eq!(found("sleep 61\\.25$", &[]), [child.id()]);
+        // A moment after it was started it has no command line yet.
+        let until = Instant::now() + Duration::from_secs(10);
+        while found("sleep 61\\.25$", &[]) != [child.id()] {
+            assert!(Instant::now() < until, "it is not found");
+            std::thread::sleep(Duration::from_millis(5));
+        }
         assert!(found("^sleep$", &[]).contains(&child.id()));
         assert!(!found("^sleep$", &[child.id()]).contains(&child.id()));
         let line = with_ancestors(child.id());

@@ -18,19 +18,19 @@ fn rhel_8_without_pressure() {
             postgres: waiting for a CPU     56 %  ######################  2.2 threads runnable on average
             postgres: on CPU                44 %  ##################
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
-            postgres 1302    98 %  43 %       55 %        0      0       2 %
             postgres 1303    98 %  43 %       55 %        0      0       2 %
             postgres 1301    98 %  43 %       55 %        0      0       2 %
             postgres 1300    98 %  43 %       55 %        0      0       2 %
+            postgres 1302    98 %  43 %       55 %        0      0       2 %
             postgres 1200       0     0          0        0  100 %         0
           Estimated gain, if the rest stays as it is
             a third CPU            not known
-            the machine to itself  not known  others take 13 % of the CPU
+            the machine to itself  not known  others take 12 % of the CPU
             none from              more clients, faster disk
           Ruled out   steal 0, throttling 0, disk 0, locks 0
           Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on; no pressure was
                       recorded: pressure is switched off: add psi=1 to the kernel's boot parameters and
-                      reboot; recording itself took 2.3 % of a CPU
+                      reboot; recording itself took 2.2 % of a CPU
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
@@ -41,7 +41,7 @@ fn rhel_8_without_pressure() {
                          root: record on the machine itself; what this machine withheld: `stallscope doctor`
                          has the commands that give it
           Named       after 1 s, and from then on
-          To confirm  halve the load: if throughput falls as much, this is wrong
+          To confirm  under the same load: stallscope prove --target 'pid:1200' --capacity cpu
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
         gap: pressure proc/pressure/cpu: not supported here: pressure is switched off: add psi=1 to the kernel's boot parameters and reboot
         gap: pressure proc/pressure/io: not supported here: pressure is switched off: add psi=1 to the kernel's boot parameters and reboot
@@ -79,7 +79,7 @@ fn rhel_8_with_pressure_and_a_neighbour() {
               1.4 threads runnable on average
             postgres: on CPU                22 %  #########
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
-            postgres 1300    92 %  20 %       72 %        0      0       8 %
+            postgres 1300    92 %  20 %       72 %        0      0     8.1 %
             postgres 1301    92 %  20 %       72 %        0      0       8 %
             postgres 1200       0     0          0        0  100 %         0
           Estimated gain, if the rest stays as it is
@@ -88,7 +88,8 @@ fn rhel_8_with_pressure_and_a_neighbour() {
           Ruled out   steal 0, throttling 0, disk 0, memory 0, locks 0
           Evidence against  if nightly.service is the target's own client, say so: --target
                             generator=name:nightly.service
-          Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on
+          Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording itself
+                      took 2.2 % of a CPU
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
@@ -98,7 +99,7 @@ fn rhel_8_with_pressure_and_a_neighbour() {
                          ended: the files of another root are read; connections are not seen through another
                          root: record on the machine itself
           Named       after 1 s, and from then on
-          To confirm  stop nightly.service for 10 s: if throughput stays the same, this is wrong
+          To confirm  under the same load: stallscope prove --target 'pid:1200' --capacity cpu
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
     "#]]);
     outcome
@@ -116,13 +117,13 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
     };
     outcome.says(&expect![[r#"
         A CPU quota is the bottleneck: /app.slice ran out of its limit of 0.6 CPUs in 100 % of the periods,
-        and 74 % of web's non-idle time was web held back by it, while the machine was 80 % idle.
+        and 73 % of web's non-idle time was web held back by it, while the machine was 80 % idle.
                                                                            cpu.quota, /app.slice; consistent
           Window      0 s to 3.1 s
           PSI         cpu 71 % some, memory 0, io 1 % (machine); cpu 72 % some 42 % full, memory 0, io 1 %
                       (its cgroup)
           Where the non-idle time of web goes
-            web: throttled by a CPU quota     74 %  #############################
+            web: throttled by a CPU quota     73 %  #############################
             web: on CPU                       20 %  ########
             web: waiting for a CPU           6.2 %  ##  0.2 threads runnable on average
           Thread by thread  awake   CPU  run queue  blocked  sleep  not seen
@@ -135,7 +136,8 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
             a quota of 3 CPUs  not known
             none from          more clients, a larger machine with the same quota, faster disk, more memory
           Ruled out   steal 0, disk 0, memory 0, locks 0, other processes 25 % of the CPU used
-          Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on
+          Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording itself
+                      took 2.3 % of a CPU
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
@@ -145,7 +147,8 @@ fn limits_of_cgroup_v2_and_pressure_of_interrupts() {
                          ended: the files of another root are read; connections are not seen through another
                          root: record on the machine itself
           Named       after 1 s, and from then on
-          To confirm  raise the quota of /app.slice to 3 CPUs: if throughput stays the same, this is wrong
+          To confirm  under the same load: stallscope prove --target 'cgroup:/app.slice/web.service'
+                      --capacity cpu
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
     "#]]);
     const GROUP: &str = "/app.slice/web.service";

@@ -72,7 +72,7 @@ fn both_hierarchies() {
             sh: on CPU                       10 %  ####
           Thread by thread  awake    CPU  run queue  blocked  sleep  not seen
             perl 15002       97 %  9.7 %       87 %        0      0     3.5 %
-            perl 15001       95 %  9.6 %       86 %        0      0     4.7 %
+            perl 15001       95 %  9.6 %       86 %        0      0     4.8 %
             sh 14998            0      0          0        0  100 %         0
             the run queue includes what a CPU quota withheld
           Estimated gain, if the rest stays as it is
@@ -81,7 +81,7 @@ fn both_hierarchies() {
                                  memory
           Ruled out   steal 0, disk 0, memory 0, locks 0
           Caveats     only 3.1 s were steady: run at least 10 s for a verdict to rely on; recording itself
-                      took 2.2 % of a CPU
+                      took 2.8 % of a CPU
           Not collected  who holds which lock, single waits: not recorded; in which functions CPU time was
                          spent: the files of another root are read; who had the CPUs that were waited for,
                          and every wait of every thread: the files of another root are read; whose requests
@@ -91,8 +91,8 @@ fn both_hierarchies() {
                          ended: the files of another root are read; connections are not seen through another
                          root: record on the machine itself
           Named       after 1 s, and from then on
-          To confirm  raise the quota of /fixture.service to 0.3 CPUs: if throughput stays the same, this is
-                      wrong
+          To confirm  under the same load: stallscope prove --target 'cgroup:/fixture.service' --capacity
+                      cpu
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
     "#]]);
     const GROUP: &str = "/fixture.service";
