@@ -202,81 +202,84 @@ impl Held {
     /// There is no group, a file cannot be read or is not ours to write, or the kernel does not take so little.
     pub fn change(&self, lowered: &Lowered) -> Result<Change, Error> {
         let folder = self.folder(lowered.controller())?;
-        let file = |name: &str| folder.path.join(name);
-        let step = |name: &str, text: String| {
-            let path = file(name);
-            Ok(Step {
-                before: read(&path)?.trim().to_owned(),
-                lowered: text,
-                path,
-            })
-        };
-        let steps = match (lowered, folder.is_v2) {
-            (Lowered::Cpu(cpus), false) => {
-                let quota = quota_us(*cpus).max(LEAST_QUOTA_US);
-                vec![
-                    step("cpu.cfs_period_us", PERIOD_US.to_string())?,
-                    step("cpu.cfs_quota_us", quota.to_string())?,
-                ]
-            }
-            (Lowered::Cpu(cpus), true) => {
-                let quota = quota_us(*cpus).max(LEAST_QUOTA_US);
-                vec![step("cpu.max", format!("{quota} {PERIOD_US}"))?]
-            }
-            (Lowered::Memory(bytes), false) => {
-                vec![step("memory.limit_in_bytes", bytes.to_string())?]
-            }
-            (Lowered::Memory(bytes), true) => vec![step("memory.high", bytes.to_string())?],
-            (
-                Lowered::Disk {
-                    disk,
-                    reads,
-                    writes,
-                },
-                false,
-            ) => {
-                let each = [
-                    ("blkio.throttle.read_iops_device", reads),
-                    ("blkio.throttle.write_iops_device", writes),
-                ];
-                let wanted = each
-                    .into_iter()
-                    .filter_map(|(name, most)| Some((name, (*most)?)));
-                wanted
-                    .map(|(name, most)| {
-                        let step = step(name, format!("{disk} {}", most.max(1)))?;
-                        // 0 takes a rule away (kernel, Documentation/admin-guide/cgroup-v1/blkio-controller.rst).
-                        let before = line_of(&step.before, disk).unwrap_or("0");
-                        let before = format!("{disk} {before}");
-                        Ok(Step { before, ..step })
-                    })
-                    .collect::<Result<Vec<_>, Error>>()?
-            }
-            (
-                Lowered::Disk {
-                    disk,
-                    reads,
-                    writes,
-                },
-                true,
-            ) => {
-                let words = [("riops", reads), ("wiops", writes)];
-                let words = words
-                    .into_iter()
-                    .filter_map(|(word, most)| Some((word, (*most)?)));
-                let text: Vec<String> = words
-                    .map(|(word, most)| format!("{word}={}", most.max(1)))
-                    .collect();
-                let step = step("io.max", format!("{disk} {}", text.join(" ")))?;
-                let none = "rbps=max wbps=max riops=max wiops=max";
-                let before = line_of(&step.before, disk).unwrap_or(none);
-                let before = format!("{disk} {before}");
-                vec![Step { before, ..step }]
-            }
+        let steps = match folder.is_v2 {
+            true => in_v2(&folder.path, lowered)?,
+            false => in_v1(&folder.path, lowered)?,
         };
         steps.iter().try_for_each(|it| is_ours(&it.path))?;
         Ok(Change { steps })
     }
+}
+
+/// A file of a group with what is written to it, and what stands there now.
+fn step(folder: &Path, file: &str, text: String) -> Result<Step, Error> {
+    let path = folder.join(file);
+    Ok(Step {
+        before: read(&path)?.trim().to_owned(),
+        lowered: text,
+        path,
+    })
+}
+
+fn in_v1(folder: &Path, lowered: &Lowered) -> Result<Vec<Step>, Error> {
+    let step = |file: &str, text: String| step(folder, file, text);
+    match lowered {
+        Lowered::Cpu(cpus) => Ok(vec![
+            step("cpu.cfs_period_us", PERIOD_US.to_string())?,
+            step("cpu.cfs_quota_us", quota(*cpus))?,
+        ]),
+        Lowered::Memory(bytes) => Ok(vec![step("memory.limit_in_bytes", bytes.to_string())?]),
+        Lowered::Disk {
+            disk,
+            reads,
+            writes,
+        } => {
+            let each = [
+                ("blkio.throttle.read_iops_device", reads),
+                ("blkio.throttle.write_iops_device", writes),
+            ];
+            let wanted = each
+                .into_iter()
+                .filter_map(|(file, most)| Some((file, (*most)?)));
+            wanted
+                .map(|(file, most)| {
+                    let step = step(file, format!("{disk} {}", most.max(1)))?;
+                    // 0 takes a rule away (kernel, Documentation/admin-guide/cgroup-v1/blkio-controller.rst).
+                    let before = line_of(&step.before, disk).unwrap_or("0");
+                    let before = format!("{disk} {before}");
+                    Ok(Step { before, ..step })
+                })
+                .collect()
+        }
+    }
+}
+
+fn in_v2(folder: &Path, lowered: &Lowered) -> Result<Vec<Step>, Error> {
+    let step = |file: &str, text: String| step(folder, file, text);
+    Ok(vec![match lowered {
+        Lowered::Cpu(cpus) => step("cpu.max", format!("{} {PERIOD_US}", quota(*cpus)))?,
+        Lowered::Memory(bytes) => step("memory.high", bytes.to_string())?,
+        Lowered::Disk {
+            disk,
+            reads,
+            writes,
+        } => {
+            let words = [("riops", reads), ("wiops", writes)];
+            let words = words
+                .into_iter()
+                .filter_map(|(word, most)| Some(format!("{word}={}", (*most)?.max(1))));
+            let text: Vec<String> = words.collect();
+            let step = step("io.max", format!("{disk} {}", text.join(" ")))?;
+            let none = "rbps=max wbps=max riops=max wiops=max";
+            let before = line_of(&step.before, disk).unwrap_or(none);
+            let before = format!("{disk} {before}");
+            Step { before, ..step }
+        }
+    }])
+}
+
+fn quota(cpus: f64) -> String {
+    quota_us(cpus).max(LEAST_QUOTA_US).to_string()
 }
 
 /// What stands behind a disk's number.
@@ -318,6 +321,7 @@ pub(crate) mod tests {
     use crate::Group;
 
     /// A process that sleeps in a group of its own.
+    #[expect(clippy::zombie_processes, reason = "who asked for it waits for it")]
     pub(crate) fn held(name: &str) -> Option<(Group, Child, Held)> {
         if !rustix::process::geteuid().is_root() {
             kernel::requirement::skipped("a cgroup", "making one needs root");

@@ -187,13 +187,18 @@ fn experiment(
     let mut proof = proof::proof(&report, arguments.at_most, tried, without, caveats);
     proof.recording = recording.name.clone();
     apply(&mut report, &proof);
+    keep(&proof, &recording)?;
+    Ok(Some((proof, report)))
+}
+
+/// Writes down in the recording what was proved.
+fn keep(proof: &Proof, recording: &load::Ended) -> Result<()> {
     let mut file = recording
         .folder
         .create_file(FILE)
         .with_context(|| format!("cannot make {FILE} in {}", recording.name))?;
-    file.write_all(outputs::json_text(&proof)?.as_bytes())
-        .with_context(|| format!("cannot write {FILE} in {}", recording.name))?;
-    Ok(Some((proof, report)))
+    file.write_all(outputs::json_text(proof)?.as_bytes())
+        .with_context(|| format!("cannot write {FILE} in {}", recording.name))
 }
 
 /// Whose capacity is lowered.

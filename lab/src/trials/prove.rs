@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -65,52 +66,75 @@ fn lack() -> Option<String> {
     }
 }
 
+/// A server under load in a group with a quota, and a process beside it.
+struct Scene {
+    /// Removed before what is in it ends.
+    group: Group,
+    _stage: Stage,
+    server: u32,
+    bystander: u32,
+    /// The process is stopped, and not the quota lowered.
+    stops: bool,
+}
+
+impl Scene {
+    fn new(stops: bool) -> Result<Self> {
+        let found = Hierarchies::find()?;
+        let hierarchy = found.v1.get("cpu").context("it was there")?;
+        let mut stage = Stage::new()?;
+        let server = stage.own(&["serve", "single-thread", "--loops", "2"])?;
+        let (server, line) = stage.beside_that_speaks(server)?;
+        // `listening on ADDRESS, thread N`
+        let address = line.split_whitespace().nth(2);
+        let address = address.context("it says where it is")?;
+        let address = address.trim_end_matches(',');
+        let mut load = stage.own(&["load", address, "--connections", "4", "--seconds", "120"])?;
+        load.stdout(Stdio::null());
+        stage.beside(load)?;
+        let mut sleep = Command::new("sleep");
+        sleep.arg(SLEEPS);
+        let bystander = stage.beside(sleep)?;
+        let group = Group::create(hierarchy, "proved")?;
+        group.set(QUOTA_FILE, QUOTA)?;
+        group.take(server)?;
+        Ok(Self {
+            group,
+            _stage: stage,
+            server,
+            bystander,
+            stops,
+        })
+    }
+
+    /// Whether the experiment has changed something now.
+    fn is_changed(&self) -> bool {
+        match self.stops {
+            true => is_stopped(self.bystander),
+            false => quota(&self.group) != QUOTA,
+        }
+    }
+
+    fn experiment(&self, round: &Round<'_>) -> Result<Command> {
+        let mut command = recorder::command(round)?;
+        command.args(["prove", "--yes", "--for", "100s", "-o", "proved.stall"]);
+        command.arg(format!("--target=pid:{}", self.server));
+        command.args(["--at-most", "20x"]);
+        let pattern = format!("^sleep {SLEEPS}$");
+        match self.stops {
+            true => command.args(["--without", &pattern, "--cycle", "2s", "--cycles", "20"]),
+            false => command.args(["--capacity", "cpu"]),
+        };
+        Ok(command)
+    }
+}
+
 fn killed(round: &Round<'_>, whom: Whom) -> Result<()> {
     let mut random = Rng::with_seed(u64::from(round.number) + 1);
-    let found = Hierarchies::find()?;
-    let hierarchy = found.v1.get("cpu").context("it was there")?;
-    let mut stage = Stage::new()?;
-    let server = stage.own(&["serve", "single-thread", "--loops", "2"])?;
-    let (server, line) = stage.beside_that_speaks(server)?;
-    // `listening on ADDRESS ...`
-    let address = line
-        .split_whitespace()
-        .nth(2)
-        .map(|it| it.trim_end_matches(','))
-        .context("it says where it is")?;
-    let mut load = stage.own(&["load", address, "--connections", "4", "--seconds", "120"])?;
-    load.stdout(std::process::Stdio::null());
-    stage.beside(load)?;
-    let group = Group::create(hierarchy, "proved")?;
-    group.set(QUOTA_FILE, QUOTA)?;
-    group.take(server)?;
     // Every second round stops a process instead.
-    let mut sleep = std::process::Command::new("sleep");
-    sleep.arg(SLEEPS);
-    let bystander = stage.beside(sleep)?;
-    let stops = round.number % 2 == 1;
-    let changed = || match stops {
-        true => is_stopped(bystander),
-        false => quota(&group) != QUOTA,
-    };
-
-    let mut command = recorder::command(round)?;
-    command.args(["prove", "--yes", "--for", "100s", "-o", "proved.stall"]);
-    command.arg(format!("--target=pid:{server}"));
-    command.args(["--at-most", "20x"]);
-    match stops {
-        true => command.args([
-            "--without",
-            &format!("^sleep {SLEEPS}$"),
-            "--cycle",
-            "2s",
-            "--cycles",
-            "20",
-        ]),
-        false => command.args(["--capacity", "cpu"]),
-    };
-    let prover = Recorder::start(round, command)?;
-    until(PATIENCE, "nothing was changed", &changed)
+    let scene = Scene::new(round.number % 2 == 1)?;
+    let prover = Recorder::start(round, scene.experiment(round)?)?;
+    let is_changed = || scene.is_changed();
+    until(PATIENCE, "nothing was changed", &is_changed)
         .with_context(|| String::from_utf8_lossy(&prover.said()).into_owned())?;
     std::thread::sleep(Duration::from_millis(random.u64(0..latest(round))));
     let guardian = guardian_of(prover.pid()).context("nobody watches over the experiment")?;
@@ -118,37 +142,33 @@ fn killed(round: &Round<'_>, whom: Whom) -> Result<()> {
         interrupt::signal(guardian, SIGKILL);
     }
     prover.signal(SIGKILL);
-    let began = Instant::now();
     match whom {
-        Whom::Driver => {
-            let is_as_it_was = || !changed();
-            until(
-                SOON,
-                "not everything is as it was within 1 s",
-                &is_as_it_was,
-            )?;
-        }
+        Whom::Driver => until(SOON, "not everything is as it was within 1 s", &|| {
+            !is_changed()
+        })?,
         Whom::Both => {
-            let was_changed = changed();
             until(PATIENCE, "the experiment goes on", &|| !is_there(guardian))?;
-            let next = recorder::run(round, &["doctor"])?;
-            let says_so = String::from_utf8_lossy(&next.stderr).contains("had left things changed");
-            if changed() {
-                bail!("the next command did not put back what was changed");
-            }
-            if was_changed && !says_so {
-                bail!(
-                    "the next command does not say what it put back: {}",
-                    next.text()
-                );
-            }
+            next_command_repairs(round, &scene)?;
         }
     }
     prover.end()?;
-    if began.elapsed() > PATIENCE {
-        bail!("it took {:.1} s to end", began.elapsed().as_secs_f64());
-    }
     nothing_is_kept()
+}
+
+fn next_command_repairs(round: &Round<'_>, scene: &Scene) -> Result<()> {
+    let was_changed = scene.is_changed();
+    let next = recorder::run(round, &["doctor"])?;
+    if scene.is_changed() {
+        bail!("the next command did not put back what was changed");
+    }
+    let says_so = next.text().contains("had left things changed");
+    if was_changed && !says_so {
+        bail!(
+            "the next command does not say what it put back: {}",
+            next.text()
+        );
+    }
+    Ok(())
 }
 
 /// How long the process sleeps that is stopped: nobody else's does.

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::needs;
 use crate::place::Place;
-use crate::postgres;
+use crate::postgres::{self, Postgres};
 use crate::process::{Running, one_line};
 
 #[test]
@@ -32,19 +32,13 @@ fn without_a_word_of_consent_nothing_is_changed() {
         .says("--capacity clients needs the processes of the load");
 }
 
-#[test]
-fn a_quota_is_proved_and_is_what_it_was_afterwards() {
-    if !needs::root() {
-        return;
-    }
-    let Some((postgres, _alone)) = postgres::running() else {
-        return;
-    };
+/// A group of its own around a server.
+fn grouped(postgres: &Postgres) -> Option<(Group, Held)> {
     let group = match Group::create("prove-test") {
         Ok(group) => group,
         Err(error) => {
             needs::skip(&error.to_string());
-            return;
+            return None;
         }
     };
     for pid in postgres.backends().into_iter().chain([postgres.pid()]) {
@@ -56,8 +50,22 @@ fn a_quota_is_proved_and_is_what_it_was_afterwards() {
     let held = Held::of(postgres.pid()).expect("it runs");
     if held.group(Controller::Cpu).is_err() {
         needs::skip("no hierarchy of this machine has the controller cpu");
+        return None;
+    }
+    Some((group, held))
+}
+
+#[test]
+fn a_quota_is_proved_and_is_what_it_was_afterwards() {
+    if !needs::root() {
         return;
     }
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let Some((group, held)) = grouped(postgres) else {
+        return;
+    };
     let quota = Limit::parse(Kind::Quota, "0.3").expect("a quota");
     group.set(&quota).expect("it is ours");
     let load = Running::start({
@@ -68,22 +76,9 @@ fn a_quota_is_proved_and_is_what_it_was_afterwards() {
     });
     let place = Place::new();
     let target = format!("pid:{}", postgres.pid());
-    let ended = place.run(&[
-        "prove",
-        "--yes",
-        "--target",
-        &target,
-        "--capacity",
-        "cpu",
-        "--at-most",
-        "4x",
-        "--for",
-        "90s",
-        "-o",
-        "p.stall",
-        "--json",
-        "proof.json",
-    ]);
+    let words = "prove --yes --capacity cpu --at-most 4x --for 90s -o p.stall --json proof.json";
+    let words = words.split(' ').chain(["--target", &target]);
+    let ended = place.run(&words.collect::<Vec<_>>());
     load.signal(Signal::TERM);
     load.end();
     ended.status(0);

@@ -28,6 +28,7 @@ fn phase(kind: PhaseKind, start: f64, end: f64, throughput: Option<f64>) -> Phas
         throughput,
         latency_ns: None,
         verdict: None,
+        change: None,
     }
 }
 
