@@ -160,13 +160,13 @@ pub struct Repaired {
 /// A journal that cannot be read, or a limit that cannot be put back; journals behind it are left for the next command.
 pub fn repair() -> Result<Vec<Repaired>, Error> {
     match folder() {
-        Ok(folder) if folder.exists() => repair_in(&folder),
+        // One that others can write in, or that is another user's (as in a user namespace), is none of ours.
+        Ok(folder) if is_private(&folder).is_ok() => repair_in(&folder),
         _ => Ok(Vec::new()),
     }
 }
 
 fn repair_in(folder: &Path) -> Result<Vec<Repaired>, Error> {
-    is_private(folder)?;
     let mut repaired = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let lock = entry.path();
