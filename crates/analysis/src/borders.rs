@@ -6,6 +6,7 @@
 
 mod choice;
 mod events;
+mod measure;
 mod measures;
 mod settled;
 

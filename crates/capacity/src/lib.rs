@@ -5,6 +5,7 @@
 //! own (v1) is set there, any other in the unified one (v2).
 #![warn(missing_docs)]
 
+mod change;
 mod controller;
 mod disks;
 mod error;
@@ -15,10 +16,11 @@ mod limit;
 mod stopped;
 mod usage;
 
+pub use change::Change;
 pub use controller::Controller;
 pub use error::Error;
 pub use group::{Group, inside, remove_of_dead};
-pub use held::{Change, Held, Lowered};
+pub use held::{Held, Lowered};
 pub use journal::{Entry, Journal, Repaired, repair};
 pub use limit::{Kind, Limit};
 pub use stopped::Stopped;

@@ -9,6 +9,7 @@ mod capacities;
 mod guardian;
 mod load;
 mod processes;
+mod subject;
 mod without;
 
 use std::io::Write as _;

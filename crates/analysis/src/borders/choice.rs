@@ -2,7 +2,8 @@
 
 use model::{PhaseDifference, Timeline};
 
-use super::measures::{Measure, Side, Unit};
+use super::measure::{Measure, Unit};
+use super::measures::Side;
 use super::verb;
 use crate::stats::change_points::LEAST_BINS;
 use crate::stats::{dominance, mean};

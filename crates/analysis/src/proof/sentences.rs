@@ -4,6 +4,7 @@ use model::{Capacity, Proof, ProofOutcome, WithoutTrial};
 
 use super::elasticity::{SLOWER, change, lowered_to, slower};
 use super::{Elasticity, Tried};
+use crate::compare::signed;
 use crate::number_format::{count, percent, rate};
 
 /// An amount of a capacity: `1.50 CPUs`.
@@ -122,14 +123,6 @@ pub(super) fn of_without(trial: &WithoutTrial) -> String {
             format!("{} does not slow the target down: {did}.", capital(&names))
         }
         _ => format!("It is not sure whether {names} slows the target down: {did}."),
-    }
-}
-
-/// `+4 %`, `-0.3 %`
-fn signed(share: f64) -> String {
-    match share < 0.0 {
-        true => format!("-{}", percent(-share)),
-        false => format!("+{}", percent(share)),
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Prove {
     /// Lower these, one at a time: cpu, disk, memory, clients. [default: cpu,disk; none with --without]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_capacity)]
     pub(crate) capacity: Vec<Capacity>,
-    /// The processes of the load, for --capacity clients: a pattern of names or command lines. A quarter of them is stopped.
+    /// The processes of the load, for --capacity clients: a pattern of names or command lines. A quarter of them or more is stopped.
     #[arg(long, value_name = "PATTERN", value_parser = parse_pattern)]
     pub(crate) clients: Option<Regex>,
     /// Stop processes whose name or command line matches, for every second cycle: does the target do better without them?

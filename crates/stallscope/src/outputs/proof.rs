@@ -1,6 +1,7 @@
 //! What an experiment on a running target proved, as a person reads it in a terminal.
 
-use analysis::{memory, percent, rate};
+use analysis::compare::signed;
+use analysis::{memory, rate};
 use model::{Capacity, CapacityTrial, Proof, ProofOutcome, ProofPair, Report};
 
 use super::layout::{labelled, wrap};
@@ -100,12 +101,5 @@ fn amount(capacity: Capacity, value: f64) -> String {
         Capacity::Disk => format!("{}/s", rate(value)),
         Capacity::Memory => memory(value),
         Capacity::Clients => format!("{value:.0}"),
-    }
-}
-
-fn signed(share: f64) -> String {
-    match share < 0.0 {
-        true => format!("-{}", percent(-share)),
-        false => format!("+{}", percent(share)),
     }
 }

@@ -9,7 +9,7 @@ use capacity::Entry;
 use model::{ProofPair, Window};
 
 use super::guardian::Guarded;
-use super::load::{Load, now};
+use super::load::Load;
 use crate::turns::Interruption;
 
 /// A block's length.
@@ -114,16 +114,21 @@ impl<'a> Blocks<'a> {
     /// # Errors
     /// The recorder ended.
     pub(super) fn as_it_is(&mut self, long: Duration) -> Result<Option<Block>> {
-        let began = now();
+        let began = kernel::boottime();
         if !self.wait(long)? {
             return Ok(None);
         }
         Ok(Some(counted(began, false)))
     }
 
-    /// How the target does as it is: what the guard compares with.
-    pub(super) fn is_usual(&mut self, signal: BlockSignal) {
-        self.usual = Some(signal);
+    /// From now on the guard compares with how the target did in this block.
+    ///
+    /// # Errors
+    /// The recording cannot be read, or ended.
+    pub(super) fn compare_with(&mut self, block: &Block) -> Result<()> {
+        let signals = self.load.signals(&[block.window])?;
+        self.usual = signals.first().copied().flatten().or(self.usual);
+        Ok(())
     }
 
     /// A block in which something is changed, and put back at its end; `None` where it is interrupted.
@@ -136,7 +141,7 @@ impl<'a> Blocks<'a> {
         long: Duration,
     ) -> Result<Option<Block>> {
         self.lower(lowering.entry)?;
-        let began = now();
+        let began = kernel::boottime();
         let ended = self.watched(long, lowering.meanwhile);
         self.guarded.restore()?;
         let block = counted(began, matches!(ended, Ok(Some(false))));
@@ -172,7 +177,7 @@ impl<'a> Blocks<'a> {
     /// # Errors
     /// The recorder ended.
     pub(super) fn part(&mut self, long: Duration) -> Result<Option<Block>> {
-        let began = now();
+        let began = kernel::boottime();
         let ended = self.watched(long, &mut |_| false)?;
         Ok(ended.map(|is_whole| counted(began, !is_whole)))
     }
@@ -230,7 +235,7 @@ impl<'a> Blocks<'a> {
 }
 
 fn counted(began: model::Timestamp, is_cut_short: bool) -> Block {
-    let end = now();
+    let end = kernel::boottime();
     let start = (began + crate::duration::nanoseconds(SETTLE)).min(end);
     Block {
         window: Window::new(start, end),

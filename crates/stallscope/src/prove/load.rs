@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use analysis::proof::{self, BlockSignal};
 use anyhow::{Context, Result, bail};
-use model::{Meta, Timeline, Timestamp, Window};
+use model::{Meta, Timeline, Window};
 use recording::{FolderHandle, Reader, Recording};
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::turns::{Interruption, OWN};
 
@@ -45,12 +44,6 @@ pub(super) struct Ended {
     pub(super) folder: FolderHandle,
     pub(super) timeline: Timeline,
     pub(super) meta: Meta,
-}
-
-/// Now, by the clock of recordings.
-pub(super) fn now() -> Timestamp {
-    let now = clock_gettime(ClockId::Boottime);
-    Timestamp::from_ns(now.tv_sec * 1_000_000_000 + now.tv_nsec)
 }
 
 impl<'a> Load<'a> {

@@ -38,6 +38,7 @@ pub(super) fn attempt(
         if !blocks.has_time(None, 2 * cycle) {
             break;
         }
+        blocks.compare_with(&before)?;
         let mut next = Instant::now();
         let mut look = |entry: &mut Entry| {
             if Instant::now() < next {
@@ -68,6 +69,10 @@ pub(super) fn attempt(
             return Ok(None);
         };
         pairs.extend(of_cycle(blocks, &before, &changed, &after)?);
+        if changed.is_cut_short {
+            // The target needs what was stopped.
+            break;
+        }
         before = after;
     }
     let processes = u32::try_from(most).unwrap_or(u32::MAX);
