@@ -38,6 +38,7 @@ commands_present() {
         haproxy | pgbouncer) has_program "$1" || [ -x "/usr/sbin/$1" ] ;;
         busybox-static) has_program busybox ;;
         maven) has_program mvn ;;
+        prometheus) has_program prometheus && has_program promtool ;;
         libnbd-bin) has_program nbdfuse ;;
         wordpress) [ -e /usr/share/wordpress/wp-load.php ] ;;
         wordpress-theme-*) [ -e "/usr/share/wordpress/wp-content/themes/${1#wordpress-theme-}" ] ;;

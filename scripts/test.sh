@@ -19,6 +19,8 @@ scripts/need.sh "the tests of block I/O" fio ||
     echo "No fio: block I/O is not compared with what was asked for" >&2
 scripts/need.sh "the tests of applications that are asked" redis-server pgbouncer mariadb-server openjdk-17-jdk-headless prometheus-node-exporter ||
     echo "No Redis, PgBouncer, MariaDB, Java or node exporter: these are not asked what they report" >&2
+scripts/need.sh "the tests of stores of metrics" prometheus victoria-metrics prometheus-node-exporter openssl apache2-utils ||
+    echo "No Prometheus, VictoriaMetrics, node exporter, OpenSSL or htpasswd: no store is asked about several nodes" >&2
 scripts/need.sh "the tests of containers" podman runc busybox-static ||
     echo "No Podman, runc or busybox: no container is recorded" >&2
 scripts/need.sh "the steal experiment" linux-perf ||

@@ -15,6 +15,7 @@ mod causes;
 mod caveats;
 mod changes;
 mod closed_loop;
+pub mod cluster;
 pub mod compare;
 mod coverage;
 mod cpus;

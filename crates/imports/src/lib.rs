@@ -15,6 +15,7 @@ mod iostat;
 mod merge;
 mod perf;
 mod pidstat;
+pub mod prometheus;
 mod report;
 mod sar;
 mod snapshots;

@@ -8,6 +8,7 @@
 
 mod account;
 mod by_second;
+mod cluster;
 mod comparison;
 mod confidence;
 mod connection_report;
@@ -53,6 +54,10 @@ pub use account::{
     ThreadsAccount,
 };
 pub use by_second::{BySecond, Omitted, SecondReport, Stall};
+pub use cluster::{
+    CLUSTER_SCHEMA, ClusterChange, ClusterConfiguration, ClusterEvent, ClusterNode, ClusterPhase,
+    ClusterReport, NodeLimit, NodePhase, NodeSkew, OverTime, Quantities, Span,
+};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedGroup, ComparedMark, ComparedRun, Comparison,
     CoursePoint, Difference, EnvironmentDifference, Experiment, FigureFamily, FigureUnit,

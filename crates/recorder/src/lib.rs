@@ -33,6 +33,7 @@ mod trigger;
 mod workload;
 mod workload_plan;
 
+pub use applications::Here;
 pub use error::Error;
 pub use observer::{Observer, Progress, Taken};
 pub use plan::{Options, Plan, SegmentOptions, Subject, TriggerOptions};

@@ -35,6 +35,7 @@ pub mod program_run;
 mod recorder;
 pub mod redis;
 pub mod request;
+mod run_queue;
 pub mod scrape;
 mod sensor;
 pub mod serving;
@@ -56,6 +57,7 @@ pub use process::{ProcessStat, ProcessUsage, parse_stat};
 pub use recorder::{
     CLOCK, CLOCK_PERIOD, COVERAGE, COVERAGE_PERIOD, RECORDER, THREAD_TIME_COVERAGE, TICK,
 };
+pub use run_queue::RUN_QUEUE;
 pub use sensor::{
     Facts, Hierarchy, Malformed, MemoryWord, Missing, Parse, Period, Place, Reading, Scope, Sensor,
     Source, Subject, Within,
@@ -141,6 +143,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&redis::REDIS, APPLICATION_PERIOD, ", with `--redis`"),
         (&scrape::SCRAPE, APPLICATION_PERIOD, ", with `--scrape`"),
         (&scrape::SCRAPED, APPLICATION_PERIOD, ", with `--scrape`"),
+        (&RUN_QUEUE, APPLICATION_PERIOD, ", as often as it was scraped, from a store of metrics alone"),
         (&jvm::JVM, jvm::JVM_PERIOD, ", of target, dependencies and generator"),
         (&CLOCK, CLOCK_PERIOD, ""),
         (&RECORDER, TICK, ", at each wake-up of the sampler"),

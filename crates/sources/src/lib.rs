@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 mod app_source;
+mod authorization;
 mod blockers;
 pub mod fuzz_targets;
 mod mysql;
@@ -14,6 +15,7 @@ mod pgbouncer;
 mod postgres;
 mod prometheus;
 mod redis;
+mod store;
 mod url;
 
 use std::path::Path;
@@ -23,6 +25,7 @@ pub use app_source::{
     AppSource, Connection, Hidden, MOST_SERIES, MOST_SESSIONS, Poll, Process, Sample, Server,
     SessionRow, Tables, Trouble, TroubleKind, Value,
 };
+pub use store::{Grid, Store};
 pub use url::Endpoint;
 
 /// The applications that can be asked.

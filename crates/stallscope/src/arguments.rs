@@ -3,11 +3,13 @@
 //! An option's help has at most two lines of a terminal; what needs more is in `docs/`, which the help names.
 
 mod experimenting;
+mod explaining;
 mod export;
 mod mark;
 mod proving;
 mod segments;
 mod sizing;
+mod stored;
 mod sweeping;
 mod symbolize;
 
@@ -22,11 +24,13 @@ use model::Goal;
 use targets::NamedTarget;
 
 pub(crate) use experimenting::Experimenting;
+pub(crate) use explaining::Explain;
 pub(crate) use export::{Export, ExportFormat, Names};
 pub(crate) use mark::Mark;
 pub(crate) use proving::Prove;
 pub(crate) use segments::SegmentArguments;
 pub(crate) use sizing::Size;
+pub(crate) use stored::Stored;
 pub(crate) use sweeping::Sweep;
 pub(crate) use symbolize::Symbolize;
 
@@ -258,37 +262,6 @@ impl std::fmt::Debug for Dsn {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Explain {
-    /// The recording, a folder or a bundle. [default: the newest folder here]
-    #[arg(value_name = "REC")]
-    pub(crate) recording: Option<PathBuf>,
-    /// Judge from this time on: 10s after the workload's start, or by the wall clock: 14:05, 2026-11-28T14:05:00Z.
-    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
-    pub(crate) from: Option<Instant>,
-    /// Judge up to this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
-    pub(crate) to: Option<Instant>,
-    /// Judge so much of its end: 10m.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["from", "to"])]
-    pub(crate) last: Option<Duration>,
-    /// Judge beside this goal, and not those of the recording: 'p99<10ms', 'mean<5ms', 'max<1s'. Repeatable.
-    #[arg(long, value_name = "GOAL", value_parser = parse_goal)]
-    pub(crate) slo: Vec<Goal>,
-    /// Of a recording of the whole machine: give so many verdicts.
-    #[arg(long, value_name = "N", default_value_t = TOP)]
-    pub(crate) top: usize,
-    /// Print the ten call paths that took most CPU time too.
-    #[arg(long)]
-    pub(crate) stacks: bool,
-    /// Leave these tables out: thread_time,process_time.
-    #[arg(long, value_name = "TABLES", value_delimiter = ',')]
-    pub(crate) without: Vec<String>,
-    /// Write the report as JSON to FILE (- for standard output).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
 pub(crate) struct ReportPage {
     /// The recording, a folder or a bundle. [default: the newest folder here]
     #[arg(value_name = "REC")]
@@ -364,6 +337,7 @@ Examples:
   stallscope import monitor.csv
   stallscope import iostat.txt pidstat.txt -o both.stall
   stallscope import values.csv --period 10s
+  stallscope import --prometheus http://metrics:9090 --instance 'db-.*' --last 2h -o nodes
   stallscope explain monday.stall
 
 Formats are recognised by what is in the files. Several files become one recording. What each can tell: docs/import.md.";
@@ -372,9 +346,24 @@ Formats are recognised by what is in the files. Several files become one recordi
 #[command(after_help = IMPORT_HELP)]
 pub(crate) struct Import {
     /// What sar or atop recorded, or vmstat, iostat, pidstat or perf printed, a CSV, a folder of snapshots of /proc/pressure.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "prometheus",
+        conflicts_with = "prometheus"
+    )]
     pub(crate) files: Vec<PathBuf>,
-    /// Make this new folder. [default: FILE.stall here]
+    #[command(flatten)]
+    pub(crate) stored: Stored,
+    /// Of a store's nodes: take what was measured from this time on, by the wall clock.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant, requires = "prometheus")]
+    pub(crate) from: Option<Instant>,
+    /// Take it up to this time.
+    #[arg(long, value_name = "TIME", value_parser = parse_instant, requires = "prometheus")]
+    pub(crate) to: Option<Instant>,
+    /// Take so much before now: 2h. [default: 1h]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["from", "to"], requires = "prometheus")]
+    pub(crate) last: Option<Duration>,
+    /// Make this new folder. [default: FILE.stall here; of a store NODE.stall for each node, in this folder]
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
     /// How far rows without times lie apart: 10s.

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use imports::{Imported, Snapshot};
 use model::{
-    Cost, EntityEvent, FORMAT_VERSION, Gap, GapReason, Identity, Meta, Part, Plan, Sentence,
-    Window, sentence,
+    Cost, EntityEvent, EntityRecord, FORMAT_VERSION, Gap, GapReason, Identity, Meta, Part, Plan,
+    Sentence, Timeline, Window, sentence,
 };
 use recording::Writer;
 
@@ -39,11 +39,16 @@ pub(crate) fn import(arguments: &Import) -> Result<u8> {
         bail!("name a file to import");
     };
     let folder = arguments.output.clone().unwrap_or_else(|| folder(first));
-    write(&imported, &folder)?;
+    into(&imported, &shown(&arguments.files), &folder)?;
+    Ok(0)
+}
+
+/// Writes a recording, and says what it holds.
+pub(crate) fn into(imported: &Imported, what: &str, folder: &Path) -> Result<()> {
+    write(imported, folder)?;
     let seconds = imported.window.seconds();
     outputs::say(&format!(
-        "stallscope: imported {} of {}, {seconds:.0} s with a row every {:.0} s, into {}",
-        shown(&arguments.files),
+        "stallscope: imported {what} of {}, {seconds:.0} s with a row every {:.0} s, into {}",
         imported.tool,
         imported.resolution_ns as f64 / 1e9,
         folder.display()
@@ -51,7 +56,7 @@ pub(crate) fn import(arguments: &Import) -> Result<u8> {
     for (_, note) in &imported.notes {
         outputs::say(&format!("stallscope: {note}"));
     }
-    Ok(0)
+    Ok(())
 }
 
 fn shown(files: &[PathBuf]) -> String {
@@ -134,10 +139,6 @@ fn write(imported: &Imported, folder: &Path) -> Result<()> {
             ..meta.clone()
         },
     )?;
-    let event = |record: &model::EntityRecord| EntityEvent {
-        time: record.first_seen,
-        record: record.clone(),
-    };
     let events: Vec<EntityEvent> = imported.entities.iter().map(event).collect();
     writer.entities(&events)?;
     for (table, rows) in &imported.tables {
@@ -148,7 +149,31 @@ fn write(imported: &Imported, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn meta(imported: &Imported) -> Result<Meta> {
+fn event(record: &EntityRecord) -> EntityEvent {
+    EntityEvent {
+        time: record.first_seen,
+        record: record.clone(),
+    }
+}
+
+/// What was imported as a recording that was opened, without one on disk.
+pub(crate) fn timeline(imported: &Imported) -> Timeline {
+    let mut timeline = Timeline::new(imported.window);
+    for record in &imported.entities {
+        timeline.entities.apply(event(record));
+    }
+    for (table, rows) in &imported.tables {
+        let data = timeline.table_mut(table);
+        for (time, entity, values) in rows.iter() {
+            data.push(time, entity, values);
+        }
+    }
+    timeline.gaps = gaps(imported);
+    timeline
+}
+
+/// The description of what was imported.
+pub(crate) fn meta(imported: &Imported) -> Result<Meta> {
     Ok(Meta {
         format_version: FORMAT_VERSION,
         identity: Identity {

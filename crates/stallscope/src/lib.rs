@@ -6,6 +6,7 @@
 
 mod arguments;
 mod byte_size;
+mod cluster;
 mod compare;
 mod condition;
 mod difference_condition;
@@ -58,6 +59,9 @@ pub fn main() -> ExitCode {
     let (result, trouble) = match arguments.command {
         Command::Run(run) => (experiments::run(&run), COULD_NOT),
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
+        Command::Explain(explain) if cluster::is_asked(&explain.stored) => {
+            (cluster::explain(&explain), COULD_NOT_EXPLAIN)
+        }
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),
         Command::Report(report) => (report::report(&report), COULD_NOT_EXPLAIN),
         Command::Compare(compare) => (compare::compare(&compare), COULD_NOT_EXPLAIN),
@@ -68,6 +72,9 @@ pub fn main() -> ExitCode {
         Command::Guardian { journal } => (prove::guard(&journal), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Symbolize(it) => (symbolize::symbolize(&it), COULD_NOT_EXPLAIN),
+        Command::Import(import) if cluster::is_asked(&import.stored) => {
+            (cluster::import(&import), COULD_NOT_EXPLAIN)
+        }
         Command::Import(import) => (import::import(&import), COULD_NOT_EXPLAIN),
         Command::Mark(mark) => (mark::mark(&mark), COULD_NOT_EXPLAIN),
         Command::Doctor(doctor) => (doctor::doctor(&doctor), COULD_NOT_EXPLAIN),

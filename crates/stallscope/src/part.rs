@@ -55,7 +55,7 @@ pub(crate) fn parse_instant(text: &str) -> Result<Instant, String> {
 impl Instant {
     /// What the wall clock showed, ns since 1970, in a recording at whose end it showed `end`; `None` where it is
     /// counted from the start.
-    fn realtime(self, end: i64) -> Option<i64> {
+    pub(crate) fn realtime(self, end: i64) -> Option<i64> {
         match self {
             Self::After(_) => None,
             Self::At(ns) => Some(ns),

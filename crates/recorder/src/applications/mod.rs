@@ -26,6 +26,7 @@ use sources::{AppSource, MOST_SERIES, Poll, Process, Server, Tables, Trouble, Tr
 use self::held::Held;
 use self::processes::Processes;
 use self::scraped::Scraped;
+pub use self::watch::Here;
 pub(super) use self::watch::Message;
 use super::error::{Error, Result};
 use super::gaps::keep;
@@ -43,7 +44,7 @@ const LONGEST_FACT: usize = 200;
 /// own tools.
 pub(super) fn sources(typed: &[(sources::Application, String)]) -> Result<Vec<Arc<dyn AppSource>>> {
     let source = |(application, address): &(sources::Application, String)| {
-        application.source(address, &watch::Here)
+        application.source(address, &Here)
     };
     let sources: std::result::Result<_, String> = typed.iter().map(source).collect();
     sources.map_err(Error::Options)

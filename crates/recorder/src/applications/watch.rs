@@ -100,7 +100,7 @@ fn poll_on(
 }
 
 /// This machine, as far as an address is completed from it.
-pub(super) struct Here;
+pub struct Here;
 
 impl Surroundings for Here {
     fn variable(&self, name: &str) -> Option<String> {

@@ -2,20 +2,19 @@
 //! out: not the user's part of the URL, not its query, and no path but the usual one.
 
 use std::fmt;
-use std::path::Path;
-
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 
 use crate::Surroundings;
+use crate::authorization::{TokenVariables, basic, bearer, bracketed};
 use crate::url::{Endpoint, Url};
 
 const DEFAULT_PORT: u16 = 80;
 /// Where Prometheus asks, unless it is configured otherwise.
 const USUAL_PATH: &str = "/metrics";
 /// The bearer token, and the file that has it.
-const TOKEN: &str = "STALLSCOPE_SCRAPE_TOKEN";
-const TOKEN_FILE: &str = "STALLSCOPE_SCRAPE_TOKEN_FILE";
+const TOKEN: TokenVariables = TokenVariables {
+    token: "STALLSCOPE_SCRAPE_TOKEN",
+    file: "STALLSCOPE_SCRAPE_TOKEN_FILE",
+};
 /// What is said of a text that cannot be read. It quotes nothing: any part may be a secret.
 const UNREADABLE: &str = "the value of --scrape is no URL that this version reads: write http://HOST:PORT/metrics, with %40 for an @ and %20 for a space in it, and put a bearer token into STALLSCOPE_SCRAPE_TOKEN";
 /// The way out where TLS is asked for.
@@ -61,53 +60,13 @@ impl Address {
         if !path.is_ascii() || asked.parse::<ureq::http::Uri>().is_err() {
             return Err(UNREADABLE.to_owned());
         }
-        let bearer = token(around)?.map(|token| format!("Bearer {token}"));
+        let bearer = bearer(around, TOKEN)?;
         Ok(Self {
             authorization: basic(&url).or(bearer),
             is_usual_path: path == USUAL_PATH,
             url: asked,
             endpoint: url.endpoint,
         })
-    }
-}
-
-/// The header of an account in the URL.
-fn basic(url: &Url) -> Option<String> {
-    let (user, password) = (url.user.as_deref(), url.password.as_deref());
-    user.or(password)?;
-    let account = format!(
-        "{}:{}",
-        user.unwrap_or_default(),
-        password.unwrap_or_default()
-    );
-    Some(format!("Basic {}", BASE64_STANDARD.encode(account)))
-}
-
-/// An address of version 6 in a URL.
-fn bracketed(host: &str) -> String {
-    match host.contains(':') {
-        true => format!("[{host}]"),
-        false => host.to_owned(),
-    }
-}
-
-/// The bearer token, from the environment or from the file that the environment names.
-fn token(around: &dyn Surroundings) -> Result<Option<String>, String> {
-    let present = |name| around.variable(name).filter(|value| !value.is_empty());
-    let token = match (present(TOKEN), present(TOKEN_FILE)) {
-        (None, None) => return Ok(None),
-        (Some(token), _) => token,
-        (None, Some(file)) => around.secret_file(Path::new(&file)).ok_or_else(|| {
-            format!("the file that {TOKEN_FILE} names cannot be read, or others may read it: chmod 600 FILE")
-        })?,
-    };
-    let token = token.trim();
-    let is_plain = !token.is_empty() && token.chars().all(|c| c.is_ascii_graphic());
-    match is_plain {
-        true => Ok(Some(token.to_owned())),
-        false => Err(format!(
-            "the token in {TOKEN}, or in the file that {TOKEN_FILE} names, is none: it must be one word of letters, digits and signs"
-        )),
     }
 }
 
@@ -201,9 +160,9 @@ mod tests {
             let address = Address::parse("db7:1", &Around(around));
             address.err().expect("it is refused")
         };
-        assert!(refused(&[(TOKEN, "a b")]).contains("one word"));
+        assert!(refused(&[("STALLSCOPE_SCRAPE_TOKEN", "a b")]).contains("one word"));
         // These surroundings have no file.
-        assert!(refused(&[(TOKEN_FILE, "/secret")]).contains("chmod 600"));
+        assert!(refused(&[("STALLSCOPE_SCRAPE_TOKEN_FILE", "/secret")]).contains("chmod 600"));
     }
 
     proptest! {

@@ -67,6 +67,10 @@ mod tests {
             &expect_test::expect_file!["../../../../docs/comparison.schema.json"],
         );
         check(
+            &schemars::schema_for!(model::ClusterReport),
+            &expect_test::expect_file!["../../../../docs/cluster.schema.json"],
+        );
+        check(
             &schemars::schema_for!(model::Sweep),
             &expect_test::expect_file!["../../../../docs/sweep.schema.json"],
         );

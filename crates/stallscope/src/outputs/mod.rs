@@ -1,5 +1,7 @@
 //! What people and programs see; each a pure writer of a report, and the few lines that print it.
 
+mod cluster;
+mod cluster_page;
 mod comparison;
 mod comparison_page;
 mod connections;
@@ -32,8 +34,9 @@ mod throughput;
 
 use std::io::{IsTerminal, Write};
 
-use model::{Comparison, DoctorReport, Proof, Report, SizingReport, Sweep};
+use model::{ClusterReport, Comparison, DoctorReport, Proof, Report, SizingReport, Sweep};
 
+pub(crate) use cluster_page::page as cluster_page;
 pub(crate) use comparison::markdown as comparison_markdown;
 pub(crate) use comparison_page::{Align, page as comparison_page};
 pub(crate) use csv::write as write_csv;
@@ -74,6 +77,11 @@ pub(crate) fn doctor_report(report: &DoctorReport, detail: Detail) -> String {
 /// Recordings side by side as text, as wide.
 pub(crate) fn comparison(comparison: &Comparison, detail: Detail) -> String {
     comparison::text(comparison, columns(), detail)
+}
+
+/// Several nodes as text, as wide.
+pub(crate) fn cluster(report: &ClusterReport, detail: Detail) -> String {
+    cluster::text(report, columns(), detail)
 }
 
 /// Runs over a parameter as text, as wide.

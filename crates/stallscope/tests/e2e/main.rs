@@ -63,6 +63,7 @@ mod silent;
 mod stacks;
 mod statements;
 mod statuses;
+mod stores;
 mod streams;
 mod sweep;
 mod targets;

@@ -1,0 +1,108 @@
+//! Several nodes as a page: one file that opens offline, without a program in it.
+
+mod lanes;
+
+use model::{ClusterReport, Span};
+
+use super::cluster::{cell, changed, columns, shape, source, throughput, time, time_of_day};
+use super::plain_page::{self, element, escaped, titled};
+
+/// The page.
+pub(crate) fn page(report: &ClusterReport) -> String {
+    let number = report.nodes.len();
+    let title = format!("{number} nodes, {}", time(report));
+    let body = [
+        element("p", "answer", &escaped(&report.sentence)),
+        element(
+            "p",
+            "muted",
+            &escaped(&format!("{}. Times are UTC.", source(report))),
+        ),
+        lanes::chart(report),
+        titled("Phases", &phases(report)),
+        list(
+            "Events",
+            report
+                .events
+                .iter()
+                .map(|it| format!("{}: {}", time_of_day(report, it.at_ns), it.sentence)),
+        ),
+        list(
+            "Configurations, best first",
+            report.configurations.iter().map(|it| it.sentence.clone()),
+        ),
+        titled("Nodes", &nodes(report)),
+        list("Not collected", report.not_collected.iter().cloned()),
+    ];
+    plain_page::document(
+        &format!("Stallscope: {title}"),
+        &escaped(&title),
+        &body.concat(),
+    )
+}
+
+fn list(title: &str, items: impl Iterator<Item = String>) -> String {
+    let items: String = items.map(|it| element("li", "", &escaped(&it))).collect();
+    match items.is_empty() {
+        true => String::new(),
+        false => titled(title, &format!("<ul>\n{items}</ul>\n")),
+    }
+}
+
+fn head(names: impl Iterator<Item = &'static str>) -> String {
+    let cells = names.map(|it| format!("<th scope=\"col\">{}</th>", escaped(it)));
+    format!("<tr>{}</tr>\n", cells.collect::<String>())
+}
+
+fn row(name: &str, cells: impl Iterator<Item = String>) -> String {
+    let cells = cells.map(|it| format!("<td>{}</td>", escaped(&it)));
+    format!(
+        "<tr><th scope=\"row\">{}</th>{}</tr>\n",
+        escaped(name),
+        cells.collect::<String>()
+    )
+}
+
+/// A line for each phase, and below it what is said of it.
+fn phases(report: &ClusterReport) -> String {
+    let columns = columns(report.phases.iter().map(|it| &it.means));
+    let names = ["", "nodes", "throughput"].into_iter();
+    let mut rows = head(names.chain(columns.iter().map(|it| it.1)));
+    for phase in &report.phases {
+        let Span { from_ns, to_ns } = phase.span;
+        let when = format!(
+            "{}-{}",
+            time_of_day(report, from_ns),
+            time_of_day(report, to_ns)
+        );
+        let own = [shape(phase), throughput(phase)].into_iter();
+        rows.push_str(&row(
+            &when,
+            own.chain(columns.iter().map(|it| cell(&phase.means, it.0))),
+        ));
+        let said = std::iter::once(phase.sentence.clone())
+            .chain(phase.skew.iter().map(|it| it.sentence.clone()))
+            .chain(changed(phase));
+        rows.push_str(&format!(
+            "<tr><td class=\"fact\" colspan=\"{}\">{}</td></tr>\n",
+            columns.len() + 3,
+            said.map(|it| escaped(&it)).collect::<Vec<_>>().join("<br>")
+        ));
+    }
+    format!("<div class=\"wide\"><table>\n{rows}</table></div>\n")
+}
+
+fn nodes(report: &ClusterReport) -> String {
+    let columns = columns(report.nodes.iter().map(|it| &it.means));
+    let names = ["", "CPUs", "memory"].into_iter();
+    let mut rows = head(names.chain(columns.iter().map(|it| it.1)));
+    for node in &report.nodes {
+        let own = [
+            node.cpus.map_or("-".to_owned(), analysis::cluster::short),
+            node.memory_bytes.map_or("-".to_owned(), analysis::memory),
+        ];
+        let cells = columns.iter().map(|it| cell(&node.means, it.0));
+        rows.push_str(&row(&node.name, own.into_iter().chain(cells)));
+    }
+    format!("<div class=\"wide\"><table>\n{rows}</table></div>\n")
+}
