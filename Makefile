@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-spikes demo-storage demo-scaling demo-phases test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
+.PHONY: help demo demo-spikes demo-storage demo-scaling demo-sizing demo-phases test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -16,8 +16,11 @@ demo-spikes: ## what starts the stall that comes every 15 s: a database whose ba
 demo-storage: ## is it the CPU or the disk: a blog under JMeter on storage that gets slower (8 minutes; root)
 	@scripts/demo-storage.sh
 
-demo-scaling: ## how many databases a host carries, and where one platform overtakes another (8 minutes; root)
+demo-scaling: ## how many databases a host carries, and where one platform overtakes another (6 minutes; root)
 	@scripts/demo-scaling.sh
+
+demo-sizing: ## how large a cluster must be: four sizes, their limits, which is best, and what the load did not test (7 minutes; root)
+	@scripts/demo-sizing.sh
 
 demo-phases: ## one run, three phases, three reasons: a database is moved to a free host, where its data is cold (4 minutes; root)
 	@scripts/demo-phases.sh

@@ -1,5 +1,6 @@
 //! `size`: which configuration is enough for a load, from a sweep or from recordings.
 
+mod apart;
 mod candidates;
 mod prices;
 mod sources;
@@ -24,7 +25,7 @@ pub(crate) fn size(arguments: &Size) -> Result<u8> {
             rate: arguments.rate,
             goal: arguments.slo,
         },
-        at: candidates::candidates(&sweep, made.is_sweep, &arguments.at)?,
+        at: candidates::candidates(&sweep, &made, &arguments.at)?,
         prices,
         made,
     };

@@ -5,7 +5,7 @@ mod measured;
 mod one_run;
 mod state;
 
-pub(crate) use command::{argv, shown};
+pub(crate) use command::argv;
 pub(crate) use measured::{measured, measured_alone, order};
 pub(crate) use one_run::{Interruption, OWN, Shell, WantedRun, make_run};
 pub(crate) use state::{Design, Folder, Kept, Run, State, free_folder, kept};

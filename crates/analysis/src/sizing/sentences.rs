@@ -412,12 +412,9 @@ impl Said<'_> {
         if refused.is_empty() || self.sweep.command.is_empty() || !self.wanted.made.is_sweep {
             return None;
         }
-        let each = (0..self.sweep.parameters.len()).map(|place| {
-            let values = refused.iter().filter_map(|it| it.values.get(place));
-            untested::set(self.sweep, place, values)
-        });
+        let wanted: Vec<&[String]> = refused.iter().map(|it| it.values.as_slice()).collect();
         let mut words = vec!["stallscope sweep".to_owned()];
-        words.extend(each);
+        words.extend(untested::sets(self.sweep, &self.wanted.made, None, &wanted));
         words.extend(untested::options(&self.wanted.made));
         words.push(format!("-- {}", self.sweep.command));
         Some(words.join(" "))

@@ -59,6 +59,10 @@ pub struct Made {
     pub options: Vec<(String, String)>,
     /// Whether the parameters are those of a sweep, and not names of recordings.
     pub is_sweep: bool,
+    /// Whether these are all its options: a sweep's JSON has none.
+    pub is_complete: bool,
+    /// Names of parameters that were set together; the others each by itself.
+    pub together: Vec<Vec<String>>,
 }
 
 /// The sweep that tests what was not, over more clients; `None` where the command or its clients are not known.
@@ -69,9 +73,10 @@ pub(super) fn command(
     untested: &[Untested<'_>],
 ) -> Option<String> {
     let first = untested.first()?;
+    // What was swept may be a part of what was asked: the clients of one instance.
     let clients = untested
         .iter()
-        .filter_map(|it| asked(axes, it.point))
+        .filter_map(|it| axes.load_of(&it.point.values).or(asked(axes, it.point)))
         .fold(0.0, f64::max);
     let (name, command) = match axes.load {
         Some(load) => (sweep.parameters[load].name.clone(), sweep.command.clone()),
@@ -85,7 +90,11 @@ pub(super) fn command(
     }
     let mut words = vec!["stallscope sweep".to_owned()];
     if made.is_sweep {
-        words.extend(others(sweep, axes, untested));
+        let wanted: Vec<&[String]> = untested
+            .iter()
+            .map(|it| it.point.values.as_slice())
+            .collect();
+        words.extend(sets(sweep, made, axes.load, &wanted));
     }
     let more = format!("{clients},{}..{}", 2.0 * clients, 8.0 * clients);
     words.push(format!("--set {name}={more}"));
@@ -107,35 +116,53 @@ pub(super) fn is_apply_missing(sweep: &Sweep, axes: &Axes, made: &Made) -> bool 
     let places = (0..sweep.parameters.len()).filter(|it| axes.load != Some(*it));
     let mut names = places.map(|it| format!("{{{}}}", sweep.parameters[it].name));
     let texts = || made.options.iter().map(|it| &it.1).chain([&sweep.command]);
-    made.is_sweep && names.any(|name| texts().all(|it| !it.contains(&name)))
+    made.is_sweep && !made.is_complete && names.any(|name| texts().all(|it| !it.contains(&name)))
 }
 
-/// `--set nodes=3,6 --set cpus=4`: the values of what was not tested.
-fn others(sweep: &Sweep, axes: &Axes, untested: &[Untested<'_>]) -> Vec<String> {
-    let places = (0..sweep.parameters.len()).filter(|it| axes.load != Some(*it));
-    let each = places.enumerate().map(|(own, place)| {
-        let values = untested.iter().filter_map(|it| it.own.get(own));
-        set(sweep, place, values)
+/// `--set nodes=3,6 --set cpus+memory=4/8G`: the values of these configurations, without the parameter at the place that is
+/// left out; measured ones in the order of the sweep, and each once.
+pub(super) fn sets(
+    sweep: &Sweep,
+    made: &Made,
+    left_out: Option<usize>,
+    wanted: &[&[String]],
+) -> Vec<String> {
+    let bundles = bundles(sweep, made, left_out).into_iter();
+    let each = bundles.map(|places| {
+        let joint = |values: &[String]| {
+            let parts = places.iter().map(|it| values[*it].as_str());
+            parts.collect::<Vec<_>>().join("/")
+        };
+        let wanted: Vec<String> = wanted.iter().map(|it| joint(it)).collect();
+        let measured = sweep.points.iter().map(|it| joint(&it.values));
+        let known = measured.filter(|it| wanted.contains(it));
+        let mut all: Vec<String> = Vec::new();
+        for it in known.chain(wanted.iter().cloned()) {
+            if !all.contains(&it) {
+                all.push(it);
+            }
+        }
+        let names = places.iter().map(|it| sweep.parameters[*it].name.as_str());
+        let names = names.collect::<Vec<_>>().join("+");
+        format!("--set {names}={}", all.join(","))
     });
     each.collect()
 }
 
-/// `--set nodes=3,6`: values of the parameter at this place, measured ones in the order of the sweep, and each once.
-pub(super) fn set<'a>(
-    sweep: &Sweep,
-    place: usize,
-    values: impl Iterator<Item = &'a String>,
-) -> String {
-    let wanted: Vec<&String> = values.collect();
-    let parameter = &sweep.parameters[place];
-    let known = parameter.values.iter().filter(|it| wanted.contains(it));
-    let mut all: Vec<&str> = known.map(String::as_str).collect();
-    for it in &wanted {
-        if !all.contains(&it.as_str()) {
-            all.push(it);
+/// The places of parameters that are set together, without the one that is left out.
+fn bundles(sweep: &Sweep, made: &Made, left_out: Option<usize>) -> Vec<Vec<usize>> {
+    let mut bundles: Vec<(Option<&Vec<String>>, Vec<usize>)> = Vec::new();
+    for (place, parameter) in sweep.parameters.iter().enumerate() {
+        if left_out == Some(place) {
+            continue;
+        }
+        let own = made.together.iter().find(|it| it.contains(&parameter.name));
+        match bundles.iter_mut().find(|it| own.is_some() && it.0 == own) {
+            Some((_, places)) => places.push(place),
+            None => bundles.push((own, vec![place])),
         }
     }
-    format!("--set {}={}", parameter.name, all.join(","))
+    bundles.into_iter().map(|(_, places)| places).collect()
 }
 
 /// Clients of a closed loop, or the load that was swept.

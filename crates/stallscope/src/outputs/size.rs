@@ -350,6 +350,7 @@ mod tests {
                     .map(|(name, it)| ((*name).to_owned(), (*it).to_owned()))
                     .collect(),
                 is_sweep: true,
+                ..Made::default()
             },
             ..Wanted::default()
         }

@@ -11,6 +11,7 @@ use model::{SWEEP_SCHEMA, Sweep, SweptParameter};
 use recording::bundle;
 use serde::Deserialize;
 
+use super::apart::apart;
 use crate::outputs::RECORDING;
 use crate::{compare, sweep};
 
@@ -39,20 +40,27 @@ pub(super) fn read(typed: &[String]) -> Result<Source> {
             && !recording::is_recording(path)
             && let Some(again) = sweep::again(path)?
         {
+            let mut sweep = again.sweep;
+            let together = apart(&mut sweep);
             return Ok(Source {
-                sweep: again.sweep,
+                sweep,
                 made: Made {
                     options: again.options,
                     is_sweep: true,
+                    is_complete: true,
+                    together,
                 },
             });
         }
         if path.is_file() && !recording::is_recording(path) && !bundle::is_bundle(path) {
+            let mut sweep = of_json(path)?;
+            let together = apart(&mut sweep);
             return Ok(Source {
-                sweep: of_json(path)?,
+                sweep,
                 made: Made {
-                    options: Vec::new(),
                     is_sweep: true,
+                    together,
+                    ..Made::default()
                 },
             });
         }

@@ -21,8 +21,9 @@ pub(super) struct Design {
 
 impl Design {
     pub(super) fn of(plan: &Plan) -> Self {
-        let shown =
-            |texts: &[String]| -> Vec<String> { texts.iter().map(|it| turns::shown(it)).collect() };
+        let shown = |texts: &[String]| -> Vec<String> {
+            texts.iter().map(|it| plan.shown_shell(it)).collect()
+        };
         Self {
             command: plan.shown(),
             parameters: plan.parameters.iter().map(|it| it.name.clone()).collect(),

@@ -79,12 +79,12 @@ impl FromStr for Parameter {
 
 impl Parameter {
     /// Its names: several where they are set together, `cpus+memory`.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.name.split(TOGETHER)
     }
 
     /// Each name's part of a value: `cpus` and `memory` of `2/4G`.
-    pub(super) fn parts<'a>(&'a self, value: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub(crate) fn parts<'a>(&'a self, value: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let most = match self.names().count() {
             // A single one may be a path.
             1 => 1,

@@ -299,6 +299,18 @@ impl Plan {
         shown.collect::<Vec<_>>().join(" ")
     }
 
+    /// A shell command as it is shown: as typed, unless its text with values in the place of the braces has a secret.
+    pub(super) fn shown_shell(&self, text: &str) -> String {
+        let first = self.parameters.iter().map(|it| it.values[0].clone());
+        let first: Vec<String> = first.collect();
+        let filled = self.filled(text, &first, self.has_instances().then_some(1));
+        let typed = ["sh", "-c", &filled].map(OsString::from);
+        match workloads::redact(&typed).pop() {
+            Some(shown) if shown != filled => shown,
+            _ => text.to_owned(),
+        }
+    }
+
     /// The goal as it is typed: `p99<10ms`.
     pub(super) fn goal_in_words(&self) -> Option<String> {
         let goal = self.goal?;

@@ -8,8 +8,8 @@ pub(crate) fn argv(text: &str) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
-/// The same as it is shown and stored: secrets replaced.
-pub(crate) fn shown(text: &str) -> String {
+/// The same as it is shown: secrets replaced.
+pub(super) fn shown(text: &str) -> String {
     workloads::redact(&argv(text)).join(" ")
 }
 

@@ -87,6 +87,24 @@ fn what_a_closed_loop_cannot_show_is_said_with_the_sweep_that_can() {
 }
 
 #[test]
+fn what_was_set_together_is_swept_together_again_and_the_load_apart() {
+    let mut wanted = asked(None, None);
+    wanted.made.together = vec![["nodes", "cpus"].map(str::to_owned).to_vec()];
+    let report = sized(&wanted);
+    assert_eq!(
+        report.next,
+        [
+            "stallscope sweep --set nodes+cpus=6/4,3/4 --set clients=10,20..80 -- pgbench -S -c {clients} -T 30 bench"
+        ]
+    );
+    // Of a sweep's folder all options are known: what stands in no command is a capacity of its instances.
+    let is_about_apply = |it: &String| it.contains("--apply");
+    assert!(report.caveats.iter().any(is_about_apply));
+    wanted.made.is_complete = true;
+    assert!(!sized(&wanted).caveats.iter().any(is_about_apply));
+}
+
+#[test]
 fn a_rate_and_a_goal_name_the_smallest_that_keeps_both() {
     let report = sized(&asked(Some(4_000.0), Some(10_000_000)));
     // Six nodes with 2 CPUs are as many CPUs as three with 4; they do it as well, with less to spare.

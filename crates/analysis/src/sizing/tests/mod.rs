@@ -156,8 +156,8 @@ pub(super) fn sweep(command: &str, names: &[&str], drawn: &[Drawn], noise: f64) 
 pub(super) fn wanted() -> Wanted {
     Wanted {
         made: Made {
-            options: Vec::new(),
             is_sweep: true,
+            ..Made::default()
         },
         ..Wanted::default()
     }

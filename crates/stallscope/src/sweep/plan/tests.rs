@@ -57,6 +57,15 @@ fn braces_are_shown_and_secrets_are_not() {
 }
 
 #[test]
+fn a_shell_command_is_shown_as_it_can_be_typed_again() {
+    let plan = plan(&["instances=1,2", "a=90M"], &["load"]);
+    let typed = "/a/node.sh start /b {instance} {a} 0.125 | tail -1";
+    assert_eq!(plan.shown_shell(typed), typed);
+    let shown = plan.shown_shell("PGPASSWORD=s3cret psql -c 'SELECT {a}'");
+    assert!(!shown.contains("s3cret"), "{shown}");
+}
+
+#[test]
 fn what_makes_no_sense_is_told() {
     let said = |plan: Plan| plan.check().expect_err("it makes none").to_string();
     assert!(said(plan(&["a=1"], &[])).contains("no command"));
