@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Confidence, Interval};
+use crate::{Confidence, Interval, PhaseVerdict};
 
 /// Name and version of the JSON form of `ClusterReport`. Fields are added within a version; none changes its meaning or goes
 /// away.
@@ -53,6 +53,9 @@ pub struct ClusterReport {
     pub phases: Vec<ClusterPhase>,
     /// What happened to single nodes, in the order of time.
     pub events: Vec<ClusterEvent>,
+    /// Calls from one node to another, those with most time first; empty without recordings of the nodes themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<NodeCalls>,
     /// What each configuration gave, best first; empty where there was one, or no throughput was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<ClusterConfiguration>,
@@ -77,6 +80,28 @@ pub struct ClusterNode {
     pub present: Vec<Span>,
     /// Means over the time in which it was there.
     pub means: Quantities,
+    /// What its own recording says, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<PhaseVerdict>,
+}
+
+/// Calls of a node's target to another node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeCalls {
+    /// The node that calls.
+    pub from: String,
+    /// The node that is called.
+    pub to: String,
+    /// Where: `10.0.0.2:7100`.
+    pub address: String,
+    /// Calls that were answered, per second.
+    pub per_second: f64,
+    /// Their mean length, ns.
+    pub mean_ns: f64,
+    /// Calls under way, on average.
+    pub under_way: f64,
+    /// One or two full sentences, with the verdict at the other node.
+    pub sentence: String,
 }
 
 /// A stretch of time in which the cluster did the same.

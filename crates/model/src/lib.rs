@@ -56,7 +56,7 @@ pub use account::{
 pub use by_second::{BySecond, Omitted, SecondReport, Stall};
 pub use cluster::{
     CLUSTER_SCHEMA, ClusterChange, ClusterConfiguration, ClusterEvent, ClusterNode, ClusterPhase,
-    ClusterReport, NodeLimit, NodePhase, NodeSkew, OverTime, Quantities, Span,
+    ClusterReport, NodeCalls, NodeLimit, NodePhase, NodeSkew, OverTime, Quantities, Span,
 };
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedGroup, ComparedMark, ComparedRun, Comparison,

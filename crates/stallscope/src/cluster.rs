@@ -1,13 +1,15 @@
-//! `explain --prometheus`: several nodes over one time, from the metrics that a store has of them.
+//! Several nodes over one time: from the metrics that a store has of them (`explain --prometheus`), or from a recording of
+//! each.
 //!
 //! The store is asked (`store`), its answers become a recording per node in memory, as `import` makes them, and `analysis`
 //! looks at all of them together.
 
+mod recordings;
 mod store;
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use imports::prometheus::{Node, Restart};
 use model::{ClusterReport, Meta, Span, Timeline};
 
@@ -18,7 +20,7 @@ use crate::temporary_output;
 
 pub(crate) use store::Asked;
 
-/// Explains the nodes that the store knows.
+/// Explains several nodes: those that a store knows, or those that were recorded.
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     let _interrupts = temporary_output::watch()?;
     let open = |file: &Option<std::path::PathBuf>, option| {
@@ -27,17 +29,16 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
     };
     let json = open(&arguments.json, "--json")?;
     let page = open(&arguments.output, "-o")?;
-    let asked = Asked::of(
-        &arguments.stored,
-        (arguments.from, arguments.to),
-        arguments.last,
-    )?;
-    let stored = store::ask(&asked)?;
-    for note in &stored.notes {
-        outputs::say(&format!("stallscope: {note}"));
+    let is_of_one = arguments.stacks || !arguments.slo.is_empty() || !arguments.without.is_empty();
+    if is_of_one || (arguments.last.is_some() && !is_asked(&arguments.stored)) {
+        bail!(
+            "--stacks, --slo, --without and --last are about one recording: name one, or leave them out"
+        );
     }
-    let recordings: Result<Vec<(Timeline, Meta)>> = stored.nodes.iter().map(recording).collect();
-    let report = report(&stored, &recordings?, &asked.span);
+    let report = match is_asked(&arguments.stored) {
+        true => of_store(arguments)?,
+        false => recordings::report(&arguments.recordings, arguments.from, arguments.to)?,
+    };
     let for_people = ![&json, &page]
         .into_iter()
         .flatten()
@@ -53,6 +54,22 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
         outputs::say(text.trim_end());
     }
     Ok(0)
+}
+
+fn of_store(arguments: &Explain) -> Result<ClusterReport> {
+    let bounds = (arguments.from, arguments.to);
+    let asked = Asked::of(&arguments.stored, bounds, arguments.last)?;
+    let stored = store::ask(&asked)?;
+    for note in &stored.notes {
+        outputs::say(&format!("stallscope: {note}"));
+    }
+    let recordings: Result<Vec<(Timeline, Meta)>> = stored.nodes.iter().map(recording).collect();
+    Ok(report(&stored, &recordings?, &asked.span))
+}
+
+/// Whether it is about several nodes.
+pub(crate) fn is_of_several(arguments: &Explain) -> bool {
+    is_asked(&arguments.stored) || arguments.recordings.len() > 1
 }
 
 /// Makes a recording of each node that the store knows.
@@ -125,6 +142,7 @@ fn report(stored: &store::Answered, recordings: &[(Timeline, Meta)], span: &Span
                 memory_bytes: node.memory_bytes,
                 sizes,
                 happened: happened(node),
+                verdict: None,
             },
         )
         .collect();
@@ -133,6 +151,7 @@ fn report(stored: &store::Answered, recordings: &[(Timeline, Meta)], span: &Span
         span: *span,
         step_ns: stored.step_ns,
         throughput: &stored.throughput,
+        lacks: &["Who waited, in which threads and for what in them: stallscope record --for 30s on a node tells.".to_owned()],
     };
     analysis::cluster::cluster(&nodes, &asked)
 }

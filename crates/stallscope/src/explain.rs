@@ -1,6 +1,8 @@
 //! `explain`: the answer again, from disk.
 
-use anyhow::{Context, Result};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
 use model::{Report, Window};
 use recording::Recording;
 
@@ -12,6 +14,11 @@ use crate::stack_rate::WHY_NO_STACKS;
 use crate::temporary_output;
 
 pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
+    if arguments.output.is_some() {
+        bail!(
+            "-o writes the page of several nodes; of one recording: stallscope report REC -o FILE"
+        );
+    }
     let _interrupts = temporary_output::watch()?;
     let json = arguments
         .json
@@ -26,7 +33,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
         mut recording,
         proof,
         ..
-    } = open_recording::to_judge(arguments.recording.as_deref(), &part)?;
+    } = open_recording::to_judge(arguments.recordings.first().map(PathBuf::as_path), &part)?;
     if !arguments.slo.is_empty() {
         recording.meta.plan.goals.clone_from(&arguments.slo);
     }

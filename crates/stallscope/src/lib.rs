@@ -59,7 +59,7 @@ pub fn main() -> ExitCode {
     let (result, trouble) = match arguments.command {
         Command::Run(run) => (experiments::run(&run), COULD_NOT),
         Command::Record(record) => (experiments::record(&record), COULD_NOT_EXPLAIN),
-        Command::Explain(explain) if cluster::is_asked(&explain.stored) => {
+        Command::Explain(explain) if cluster::is_of_several(&explain) => {
             (cluster::explain(&explain), COULD_NOT_EXPLAIN)
         }
         Command::Explain(explain) => (explain::explain(&explain), COULD_NOT_EXPLAIN),

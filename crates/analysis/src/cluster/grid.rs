@@ -36,18 +36,11 @@ impl Grid {
             let sizes: Vec<f64> = (0..steps)
                 .map(|step| node.size_at(grid.middle(step)))
                 .collect();
-            let reader = Reader::of(node.timeline);
             let windows: Vec<Option<Window>> =
                 (0..steps).map(|step| grid.known(node, step)).collect();
-            let row = |quantity: &Quantity| {
-                let each = windows.iter().zip(&sizes);
-                let value = |(window, size): (&Option<Window>, &f64)| {
-                    let size = Some(*size).filter(|it| !it.is_nan());
-                    window.map_or(f64::NAN, |window| reader.value(*quantity, window, size))
-                };
-                each.map(value).collect()
-            };
-            grid.values.push(Quantity::ALL.iter().map(row).collect());
+            let reader = Reader::of(node.timeline, &windows, &sizes);
+            let rows = Quantity::ALL.iter().map(|it| reader.row(*it));
+            grid.values.push(rows.collect());
             grid.sizes.push(sizes);
         }
         grid

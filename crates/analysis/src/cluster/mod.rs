@@ -4,6 +4,7 @@
 //! the wall (`grid`). A node's recording is judged as any other (`crate::diagnose`), and what it is consistent with
 //! sharpens what pressure says.
 
+mod calls;
 mod changes;
 mod configurations;
 mod events;
@@ -16,14 +17,18 @@ mod skew;
 use std::ops::Range;
 
 use model::{
-    CLUSTER_SCHEMA, ClusterNode, ClusterPhase, ClusterReport, Meta, NodePhase, Span, Timeline,
-    Window,
+    CLUSTER_SCHEMA, ClusterNode, ClusterPhase, ClusterReport, Meta, NodePhase, PhaseVerdict,
+    Report, Span, Timeline, Timestamp, Window,
 };
 
 use crate::number_format::{duration, percent, rate};
 use crate::stats::mean;
 use crate::thresholds::Thresholds;
+use crate::workload_metrics;
 use grid::{Grid, known};
+
+/// With more nodes than this none is judged by itself in each phase: that would take longer than all else.
+const MOST_JUDGED: usize = 24;
 
 /// A node's recording, and what is known of it beside.
 pub struct Node<'a> {
@@ -41,6 +46,8 @@ pub struct Node<'a> {
     pub sizes: &'a [(i64, f64)],
     /// What is known to have happened to it.
     pub happened: Vec<Happening>,
+    /// What its own recording says, where it has threads and requests to say it by.
+    pub verdict: Option<PhaseVerdict>,
 }
 
 /// What is known to have happened to a node.
@@ -79,6 +86,8 @@ pub struct Asked<'a> {
     pub step_ns: i64,
     /// Operations per second: each value holds from its instant on, ns since 1970; empty where that is not known.
     pub throughput: &'a [(i64, f64)],
+    /// What such a source cannot hold, as sentences.
+    pub lacks: &'a [String],
 }
 
 /// The report on several nodes.
@@ -109,6 +118,7 @@ pub fn cluster(nodes: &[Node<'_>], asked: &Asked<'_>) -> ClusterReport {
         sentence: String::new(),
         nodes: described(&grid, nodes),
         events: events::events(&grid, nodes),
+        calls: calls::calls(nodes, asked.span),
         configurations,
         not_collected: not_collected(&grid, nodes, asked),
         over_time: grid.over_time(&throughput),
@@ -157,7 +167,10 @@ fn phase(
         .iter()
         .map(|node| {
             let means = grid.means(*node, steps);
-            let named = named_causes(&nodes[*node], grid.span(steps), &means);
+            let named = match nodes.len() <= MOST_JUDGED {
+                true => named_causes(&nodes[*node], grid.span(steps), &means),
+                false => Vec::new(),
+            };
             NodePhase {
                 node: names[*node].to_owned(),
                 limits: limits::of_node(&means, &named),
@@ -200,7 +213,10 @@ fn named_causes(node: &Node<'_>, span: Span, means: &model::Quantities) -> Vec<S
         node.on_its_clock(span.from_ns),
         node.on_its_clock(span.to_ns),
     );
-    let window = node.timeline.window.intersect(window).filter(|_| waited);
+    // A recording of the node itself has a verdict of its own.
+    let is_import = node.verdict.is_none();
+    let window = node.timeline.window.intersect(window);
+    let window = window.filter(|_| waited && is_import);
     let Some(window) = window else {
         return Vec::new();
     };
@@ -223,6 +239,7 @@ fn described(grid: &Grid, nodes: &[Node<'_>]) -> Vec<ClusterNode> {
             .map(|it| grid.span(it))
             .collect(),
         means: grid.means(number, &(0..grid.steps)),
+        verdict: node.verdict.clone(),
     });
     each.collect()
 }
@@ -256,7 +273,7 @@ fn not_collected(grid: &Grid, nodes: &[Node<'_>], asked: &Asked<'_>) -> Vec<Stri
                 .to_owned(),
         );
     }
-    said.push("Who waited, in which threads and for what in them: stallscope record --for 30s on a node tells.".to_owned());
+    said.extend(asked.lacks.iter().cloned());
     said.push(format!(
         "What is shorter than {}: readings lie that far apart.",
         duration(asked.step_ns as f64)
@@ -315,9 +332,67 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
+/// What a node's own report says first.
+pub fn verdict(report: &Report) -> Option<PhaseVerdict> {
+    let finding = report.verdict.findings.first()?;
+    Some(PhaseVerdict {
+        cause: finding.cause.clone(),
+        entity: finding.entity.clone(),
+        share: finding.share,
+        confidence: finding.confidence,
+        sentence: finding.sentence.clone(),
+        at_peer: finding.at_peer.as_ref().map(|it| it.cause.clone()),
+    })
+}
+
+/// The throughput of a recording's workload: operations per second, each since the value before it, ns since 1970.
+pub fn throughput(timeline: &Timeline, meta: &Meta) -> Vec<(i64, f64)> {
+    let identity = &meta.identity;
+    let wall = |at: Timestamp| at.ns_since(identity.anchor_boottime) + identity.anchor_realtime_ns;
+    let bins = workload_metrics::bins(timeline, meta);
+    bins.iter()
+        .map(|bin| (wall(bin.window.end), bin.throughput))
+        .collect()
+}
+
+/// What the nodes' own recordings say, surest first; causes of several nodes once.
+fn verdicts(report: &ClusterReport) -> Vec<String> {
+    const MOST: usize = 2;
+    let with = report
+        .nodes
+        .iter()
+        .filter_map(|it| Some((it, it.verdict.as_ref()?)));
+    let mut with: Vec<(&ClusterNode, &PhaseVerdict)> =
+        with.filter(|it| calls::is_cause(it.1)).collect();
+    with.sort_by(|a, b| {
+        let share = |it: &PhaseVerdict| it.share.unwrap_or(0.0);
+        (b.1.confidence.cmp(&a.1.confidence)).then(share(b.1).total_cmp(&share(a.1)))
+    });
+    let mut said: Vec<String> = Vec::new();
+    let mut causes: Vec<&str> = Vec::new();
+    for (node, verdict) in &with {
+        if causes.contains(&&*verdict.cause) || causes.len() == MOST {
+            continue;
+        }
+        causes.push(&verdict.cause);
+        let others = with
+            .iter()
+            .filter(|it| it.1.cause == verdict.cause && it.0.name != node.name);
+        let others: Vec<String> = others.map(|it| it.0.name.clone()).collect();
+        let so = match others.is_empty() {
+            true => String::new(),
+            false => format!(" The same at {}.", listed(&others)),
+        };
+        said.push(format!("{}: {}{so}", node.name, verdict.sentence));
+    }
+    said
+}
+
 /// The answer: what limits for how long, the best configuration where there were several, a node that has more to do.
 fn headline(report: &ClusterReport) -> String {
-    let mut said = vec![limited(report)];
+    let mut said = verdicts(report);
+    said.push(limited(report));
+    said.extend(report.calls.first().map(|it| it.sentence.clone()));
     said.extend(best(report));
     let hot = report.phases.iter().flat_map(|phase| {
         let hot = phase.skew.iter().filter(|it| it.value > it.others);

@@ -135,123 +135,160 @@ impl Quantity {
     }
 }
 
-/// A node's recording, asked for one interval after the other.
+/// A node's recording, read along one interval after the other.
 pub(super) struct Reader<'a> {
     timeline: &'a Timeline,
-    machine: Option<&'a EntityRecord>,
+    machine: Vec<&'a EntityRecord>,
     cpus: Vec<&'a EntityRecord>,
     disks: Vec<&'a EntityRecord>,
     interfaces: Vec<&'a EntityRecord>,
+    /// The parts of the intervals in which the node is known; none lies in a gap.
+    windows: &'a [Option<Window>],
+    /// How many CPUs the node may use in each; NaN where that is not known.
+    sizes: &'a [f64],
 }
 
+/// A value for each interval; NaN where it is not known.
+type Row = Vec<f64>;
+
 impl<'a> Reader<'a> {
-    pub(super) fn of(timeline: &'a Timeline) -> Self {
+    pub(super) fn of(
+        timeline: &'a Timeline,
+        windows: &'a [Option<Window>],
+        sizes: &'a [f64],
+    ) -> Self {
         let of_kind = |kind| timeline.entities.of_kind(kind).collect();
         let disks: Vec<&EntityRecord> = of_kind(EntityKind::Disk);
+        // What is made of other disks does nothing that they do not do (kernel names: device mapper, md).
+        let is_made = |it: &&EntityRecord| {
+            let made = ["dm-", "md"];
+            made.iter().any(|made| it.entity.name.starts_with(made))
+        };
         Self {
             timeline,
-            machine: timeline.entities.machine(),
+            machine: timeline.entities.machine().into_iter().collect(),
             cpus: of_kind(EntityKind::Cpu),
-            // What is made of other disks does nothing that they do not do (kernel names: device mapper, md).
-            disks: disks
-                .into_iter()
-                .filter(|it| {
-                    !["dm-", "md"]
-                        .iter()
-                        .any(|made| it.entity.name.starts_with(made))
-                })
-                .collect(),
+            disks: disks.into_iter().filter(|it| !is_made(it)).collect(),
             interfaces: of_kind(EntityKind::Interface),
+            windows,
+            sizes,
         }
     }
 
-    /// A quantity over a window that lies in no gap; `size` is how many CPUs the node may use. NaN where it is not known.
-    pub(super) fn value(&self, quantity: Quantity, window: Window, size: Option<f64>) -> f64 {
-        let value = match quantity {
-            Quantity::CpuSome => self.stalled("cpu_some_ns", window),
-            Quantity::IoSome => self.stalled("io_some_ns", window),
-            Quantity::IoFull => self.stalled("io_full_ns", window),
-            Quantity::MemorySome => self.stalled("memory_some_ns", window),
-            Quantity::MemoryFull => self.stalled("memory_full_ns", window),
-            Quantity::CpusUsed => self.cpus_used(window, size),
-            Quantity::CpuBusy => self
-                .cpus_used(window, size)
-                .zip(size.or(self.number_of_cpus()))
-                .map(|(used, size)| used / size),
-            Quantity::Steal => self.part_of_cpus("steal_ns", window),
-            Quantity::IoWait => self.part_of_cpus("iowait_ns", window),
-            Quantity::WaitingTasks => self
-                .machine_rate("run_queue", "waiting_ns", window)
-                .map(|it| it / 1e9),
+    pub(super) fn row(&self, quantity: Quantity) -> Row {
+        let machine = &self.machine;
+        let seconds = |table, column| scaled(sum(&self.rates(table, machine, column)), 1e-9);
+        let bytes = |table, of, column| sum(&self.rates(table, of, column));
+        let row = match quantity {
+            Quantity::CpuSome => seconds("pressure", "cpu_some_ns"),
+            Quantity::IoSome => seconds("pressure", "io_some_ns"),
+            Quantity::IoFull => seconds("pressure", "io_full_ns"),
+            Quantity::MemorySome => seconds("pressure", "memory_some_ns"),
+            Quantity::MemoryFull => seconds("pressure", "memory_full_ns"),
+            Quantity::WaitingTasks => seconds("run_queue", "waiting_ns"),
+            Quantity::CpusUsed => self.cpus_used(),
+            Quantity::CpuBusy => self.cpus_used().map(|row| self.by_size(row)),
+            Quantity::Steal => self.part_of_cpus("steal_ns"),
+            Quantity::IoWait => self.part_of_cpus("iowait_ns"),
             Quantity::DiskBusy => {
-                let each = self.rates("disk", &self.disks, "busy_ns", window);
-                each.map(|it| it / 1e9).reduce(f64::max)
+                let each = self.rates("disk", &self.disks, "busy_ns");
+                scaled(folded(&each, f64::max), 1e-9)
             }
-            Quantity::DiskRead => sum(self.rates("disk", &self.disks, "read_bytes", window)),
-            Quantity::DiskWritten => sum(self.rates("disk", &self.disks, "write_bytes", window)),
-            Quantity::Received => sum(self.rates("network", &self.interfaces, "rx_bytes", window)),
-            Quantity::Sent => sum(self.rates("network", &self.interfaces, "tx_bytes", window)),
-            Quantity::Available => self.level("available_bytes", window),
-            Quantity::PageCache => self.level("cached_bytes", window),
+            Quantity::DiskRead => bytes("disk", &self.disks, "read_bytes"),
+            Quantity::DiskWritten => bytes("disk", &self.disks, "write_bytes"),
+            Quantity::Received => bytes("network", &self.interfaces, "rx_bytes"),
+            Quantity::Sent => bytes("network", &self.interfaces, "tx_bytes"),
+            Quantity::Available => self.level("available_bytes"),
+            Quantity::PageCache => self.level("cached_bytes"),
         };
-        value.unwrap_or(f64::NAN)
+        row.unwrap_or_else(|| vec![f64::NAN; self.windows.len()])
     }
 
-    fn machine_rate(&self, table: &str, column: &str, window: Window) -> Option<f64> {
-        let series = self.timeline.series(table, self.machine?.id, column)?;
-        series.rate(window)
+    /// How fast a counter of each of these grew, per second; those that have none are left out.
+    fn rates(&self, table: &str, of: &[&EntityRecord], column: &str) -> Vec<Row> {
+        let each = of.iter().filter_map(|it| {
+            let series = self.timeline.series(table, it.id, column)?;
+            let mut cursor = series.cursor();
+            let mut rate = |window: Window| {
+                let covered = series.covered(window)?;
+                Some(cursor.growth(window)? / covered.seconds())
+            };
+            let known = |it: &Option<Window>| it.and_then(&mut rate).unwrap_or(f64::NAN);
+            Some(self.windows.iter().map(known).collect())
+        });
+        each.collect()
     }
 
-    fn stalled(&self, column: &str, window: Window) -> Option<f64> {
-        self.machine_rate("pressure", column, window)
-            .map(|it| it / 1e9)
+    fn level(&self, column: &str) -> Option<Row> {
+        let machine = self.machine.first()?;
+        let series = self.timeline.series("memory", machine.id, column)?;
+        let mean = |it: &Option<Window>| it.and_then(|it| series.mean(it)).unwrap_or(f64::NAN);
+        Some(self.windows.iter().map(mean).collect())
     }
 
-    fn level(&self, column: &str, window: Window) -> Option<f64> {
-        let series = self.timeline.series("memory", self.machine?.id, column)?;
-        series.mean(window)
-    }
-
-    fn rates<'b>(
-        &'b self,
-        table: &'b str,
-        of: &'b [&'a EntityRecord],
-        column: &'b str,
-        window: Window,
-    ) -> impl Iterator<Item = f64> + 'b {
-        of.iter()
-            .filter_map(move |it| self.timeline.series(table, it.id, column)?.rate(window))
-    }
-
-    /// CPUs that have a row of their own; `None` where there is their mean only.
+    /// CPUs that have a row of their own; `None` where there is their mean only, which imports call so.
     fn number_of_cpus(&self) -> Option<f64> {
-        let is_one = |it: &&&EntityRecord| it.entity.path.parse::<u32>().is_ok();
+        let is_one = |it: &&&EntityRecord| it.entity.path != "all";
         let each = self.cpus.iter().filter(is_one).count();
         (each > 0).then_some(each as f64)
     }
 
-    /// CPU time that was neither idle nor stolen, per second. Of the mean of all CPUs, `size` says how many these are.
-    fn cpus_used(&self, window: Window, size: Option<f64>) -> Option<f64> {
+    /// CPU time that was neither idle nor stolen, per second. Of the mean of all CPUs, sizes say how many these are.
+    fn cpus_used(&self) -> Option<Row> {
         const USED: [&str; 5] = ["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"];
+        sum(&self.rates("cpu", &self.cpus, "idle_ns"))?;
         let used = USED
             .iter()
-            .map(|column| sum(self.rates("cpu", &self.cpus, column, window)));
-        let used: f64 = used.flatten().sum::<f64>() / 1e9;
-        let known = sum(self.rates("cpu", &self.cpus, "idle_ns", window));
-        known?;
-        match self.number_of_cpus() {
-            Some(_) => Some(used),
-            None => Some(used * size?),
-        }
+            .map(|column| self.rates("cpu", &self.cpus, column));
+        let used: Vec<Row> = used.flatten().collect();
+        let used = scaled(sum(&used), 1e-9)?;
+        Some(match self.number_of_cpus() {
+            Some(_) => used,
+            None => used
+                .iter()
+                .zip(self.sizes)
+                .map(|(part, size)| part * size)
+                .collect(),
+        })
+    }
+
+    /// CPUs as a part of those that the node may use.
+    fn by_size(&self, used: Row) -> Row {
+        let number = self.number_of_cpus().unwrap_or(f64::NAN);
+        let part = |(used, size): (&f64, &f64)| match size.is_nan() {
+            true => used / number,
+            false => used / size,
+        };
+        used.iter().zip(self.sizes).map(part).collect()
     }
 
     /// A state's part of the CPUs' time.
-    fn part_of_cpus(&self, column: &str, window: Window) -> Option<f64> {
-        let all = sum(self.rates("cpu", &self.cpus, column, window))? / 1e9;
-        Some(all / self.number_of_cpus().unwrap_or(1.0))
+    fn part_of_cpus(&self, column: &str) -> Option<Row> {
+        let all = sum(&self.rates("cpu", &self.cpus, column));
+        scaled(all, 1e-9 / self.number_of_cpus().unwrap_or(1.0))
     }
 }
 
-fn sum(values: impl Iterator<Item = f64>) -> Option<f64> {
-    values.reduce(|a, b| a + b)
+/// Rows added up; a CPU that is not there in an interval adds nothing.
+fn sum(rows: &[Row]) -> Option<Row> {
+    folded(rows, |a, b| a + b)
+}
+
+fn folded(rows: &[Row], together: impl Fn(f64, f64) -> f64) -> Option<Row> {
+    let (first, rest) = rows.split_first()?;
+    let mut all = first.clone();
+    for row in rest {
+        for (known, value) in all.iter_mut().zip(row) {
+            *known = match (known.is_nan(), value.is_nan()) {
+                (_, true) => *known,
+                (true, _) => *value,
+                _ => together(*known, *value),
+            };
+        }
+    }
+    Some(all)
+}
+
+fn scaled(row: Option<Row>, by: f64) -> Option<Row> {
+    Some(row?.into_iter().map(|it| it * by).collect())
 }

@@ -174,6 +174,7 @@ fn reported(all: &[Made], throughput: &[(i64, f64)]) -> ClusterReport {
             memory_bytes: None,
             sizes: &it.sizes,
             happened: Vec::new(),
+            verdict: None,
         })
         .collect();
     let asked = Asked {
@@ -184,6 +185,7 @@ fn reported(all: &[Made], throughput: &[(i64, f64)]) -> ClusterReport {
         },
         step_ns: STEP * S,
         throughput,
+        lacks: &[],
     };
     cluster(&nodes, &asked)
 }

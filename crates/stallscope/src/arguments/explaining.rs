@@ -15,18 +15,19 @@ use crate::part::{Instant, parse_instant};
 const EXPLAIN_HELP: &str = "\
 Examples:
   stallscope explain pgbench-1.stall --from 10s --to 40s
+  stallscope explain n1.stall n2.stall n3.stall -o cluster.html
   stallscope explain --prometheus http://metrics:9090 --instance 'db-.*' --last 2h
   stallscope explain --prometheus http://metrics:9090 --instance 'db-.*' --from 14:00 --to 16:30 \\
       --metric 'sum(rate(requests_total[1m]))' --also 'pg_stat_database_.*' -o cluster.html
 
-Several nodes from the metrics that a store has of them: docs/cluster.md.";
+Several nodes, from recordings or from the metrics that a store has of them: docs/cluster.md.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct Explain {
-    /// The recording, a folder or a bundle. [default: the newest folder here]
+    /// The recording, a folder or a bundle; several of one time, of a node each, are explained together. [default: the newest folder here]
     #[arg(value_name = "REC", conflicts_with = "prometheus")]
-    pub(crate) recording: Option<PathBuf>,
+    pub(crate) recordings: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) stored: Stored,
     /// Judge from this time on: 10s after the workload's start, or by the wall clock: 14:05, 2026-11-28T14:05:00Z.
@@ -53,7 +54,7 @@ pub(crate) struct Explain {
     /// Write the report as JSON to FILE (- for standard output).
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Of a store's nodes: write their page here.
-    #[arg(short, long, value_name = "FILE", requires = "prometheus")]
+    /// Of several nodes: write their page here. (Of one recording: `stallscope report`.)
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -39,6 +39,12 @@ pub(super) fn text(report: &ClusterReport, width: usize, detail: Detail) -> Stri
     text.push_str(&labelled("Time", &time(report), width));
     text.push_str(&phases(report, width, detail));
     text.push_str(&nodes(report, width, detail));
+    text.push_str(&listed(
+        "Verdict of each node's recording",
+        &verdicts(report),
+        width,
+    ));
+    text.push_str(&listed("Calls between nodes", &calls(report), width));
     text.push_str(&events(report, width, detail));
     text.push_str(&configurations(report, width));
     for lack in &report.not_collected {
@@ -216,6 +222,27 @@ fn nodes(report: &ClusterReport, width: usize, detail: Detail) -> String {
         "\n{}",
         table(&rows, &more.into_iter().collect::<Vec<_>>(), width)
     )
+}
+
+/// What each node's own recording says.
+pub(super) fn verdicts(report: &ClusterReport) -> Vec<String> {
+    let with = report
+        .nodes
+        .iter()
+        .filter_map(|it| Some((&it.name, it.verdict.as_ref()?)));
+    with.map(|(name, it)| format!("{name}: {} ({})", it.sentence, it.confidence.word()))
+        .collect()
+}
+
+pub(super) fn calls(report: &ClusterReport) -> Vec<String> {
+    report.calls.iter().map(|it| it.sentence.clone()).collect()
+}
+
+fn listed(title: &str, said: &[String], width: usize) -> String {
+    match said.is_empty() {
+        true => String::new(),
+        false => format!("\n  {title}\n{}", indented(said, width)),
+    }
 }
 
 fn events(report: &ClusterReport, width: usize, detail: Detail) -> String {

@@ -4,7 +4,9 @@ mod lanes;
 
 use model::{ClusterReport, Span};
 
-use super::cluster::{cell, changed, columns, shape, source, throughput, time, time_of_day};
+use super::cluster::{
+    calls, cell, changed, columns, shape, source, throughput, time, time_of_day, verdicts,
+};
 use super::plain_page::{self, element, escaped, titled};
 
 /// The page.
@@ -19,6 +21,11 @@ pub(crate) fn page(report: &ClusterReport) -> String {
             &escaped(&format!("{}. Times are UTC.", source(report))),
         ),
         lanes::chart(report),
+        list(
+            "Verdict of each node's recording",
+            verdicts(report).into_iter(),
+        ),
+        list("Calls between nodes", calls(report).into_iter()),
         titled("Phases", &phases(report)),
         list(
             "Events",
