@@ -1,4 +1,5 @@
-//! What other tools measured: texts of sar, atop, vmstat, iostat and pidstat, CSVs, snapshots of /proc/pressure.
+//! What other tools measured: texts of sar, atop, vmstat, iostat and pidstat, CSVs, snapshots of /proc/pressure, answers of
+//! a store of metrics.
 //!
 //! The parts of an input are files. What is understood must fit into a recording: rows in the order of time, inside the
 //! window, about entities that are listed, with nothing declared exact.
@@ -6,11 +7,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use ::imports::prometheus::{self, Answers, Names, Subject};
 use ::imports::{Imported, Snapshot};
 use anyhow::Result;
 use model::{EntityId, Quality};
 
-use super::parts;
+use super::{PART, parts};
 use crate::{Seed, Target, seeds};
 
 pub const TARGET: Target = Target {
@@ -48,6 +50,35 @@ fn feed(bytes: &[u8]) {
     if let Ok(all) = ::imports::snapshots(&snapshots) {
         sound(&all);
     }
+    stored(&files);
+}
+
+/// What each part answers, when all of them are a store's.
+const SUBJECTS: [Subject; 8] = [
+    Subject::Cpus,
+    Subject::Also,
+    Subject::Table("cpu"),
+    Subject::Table("disk"),
+    Subject::Facts,
+    Subject::Table("memory"),
+    Subject::Table("pressure"),
+    Subject::Times,
+];
+
+fn stored(files: &[&[u8]]) {
+    let mut answers: Answers = Vec::new();
+    // The last of them, so that seeds in the order of their names are what they are.
+    for (subject, file) in SUBJECTS.iter().rev().zip(files.iter().rev()) {
+        match prometheus::series(file) {
+            Ok(series) => answers.push((*subject, series)),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    let (nodes, _) = prometheus::nodes(&Names::default(), &answers);
+    for node in nodes {
+        sound(&node.imported);
+        assert!(node.backward.iter().all(|it| it.times > 0 && it.most > 0.0));
+    }
 }
 
 fn sound(imported: &Imported) {
@@ -67,5 +98,11 @@ fn sound(imported: &Imported) {
 }
 
 fn from_fixtures(repository: &Path) -> Result<Vec<Seed>> {
-    seeds::files(&repository.join("crates/imports/fixtures"))
+    let fixtures = repository.join("crates/imports/fixtures");
+    let mut all = seeds::files(&fixtures)?;
+    // Answers of a store say something together only.
+    let answers = seeds::files(&fixtures.join("prometheus"))?;
+    let answers: Vec<&[u8]> = answers.iter().map(|it| &*it.bytes).collect();
+    all.push(Seed::new("prometheus, all answers", answers.join(&PART)));
+    Ok(all)
 }

@@ -72,9 +72,7 @@ impl<'de> Deserialize<'de> for Points {
                 let mut points = Vec::new();
                 while let Some((seconds, value)) = all.next_element::<(f64, &'de str)>()? {
                     let known = value.parse::<f64>().ok().filter(|it| it.is_finite());
-                    // Times beyond a year of 100,000 stand for nothing.
-                    let is_time = (0.0..4e9).contains(&seconds);
-                    points.extend(known.filter(|_| is_time).map(|it| (ns(seconds), it)));
+                    points.extend(instant(seconds).zip(known));
                 }
                 Ok(Points(points))
             }
@@ -83,9 +81,10 @@ impl<'de> Deserialize<'de> for Points {
     }
 }
 
-/// Seconds with milliseconds, as the API has them, as whole ns.
-fn ns(seconds: f64) -> i64 {
-    (seconds * 1e3).round() as i64 * 1_000_000
+/// Seconds since 1970 with milliseconds, as the API has them, as whole ns; `None` for what is no time of these centuries.
+pub(super) fn instant(seconds: f64) -> Option<i64> {
+    let is_time = (0.0..8e9).contains(&seconds);
+    is_time.then(|| (seconds * 1e3).round() as i64 * 1_000_000)
 }
 
 /// Reads the answer to a range query; values that are no finite numbers are left out.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Entity, EntityKind, Quality, Sentence, sentence};
 
-use super::answer::{Answers, StoredSeries};
+use super::answer::{Answers, StoredSeries, instant};
 use super::counter::{Backward, Counter, Step};
 use super::metrics::{BOOT_TIME, CPU_SECONDS, MEMORY_TOTAL, METRICS, Metric, UNAME, Whose};
 use super::names::Names;
@@ -112,10 +112,8 @@ impl<'a, 'b> Reader<'a, 'b> {
         let jobs = reader.answer(Subject::Times).map(|it| it.label("job"));
         reader.job = jobs.min().unwrap_or_default();
         let times = reader.series(Subject::Times).flat_map(|it| {
-            let at = |(asked, scraped): &(i64, f64)| {
-                (*asked, (scraped * 1e3).round() as i64 * 1_000_000)
-            };
-            it.points.iter().map(at)
+            let at = |(asked, scraped): &(i64, f64)| Some((*asked, instant(*scraped)?));
+            it.points.iter().filter_map(at)
         });
         reader.times = times.collect();
         reader
@@ -139,9 +137,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         let at = |(asked, value): &(i64, f64)| {
             (self.times.get(asked).copied().unwrap_or(*asked), *value)
         };
-        let mut values: Vec<(i64, f64)> = series.points.iter().map(at).collect();
-        values.dedup_by_key(|it| it.0);
-        values
+        in_order(series.points.iter().map(at))
     }
 
     fn node(mut self, notes: &mut Vec<Sentence>) -> Option<Node> {
@@ -193,6 +189,7 @@ impl<'a, 'b> Reader<'a, 'b> {
     /// When it was not scraped: two scrapes lie much further apart than usual.
     fn find_holes(&mut self) {
         let mut scraped: Vec<i64> = self.times.values().copied().collect();
+        scraped.sort_unstable();
         scraped.dedup();
         let mut apart: Vec<i64> = scraped.windows(2).map(|it| it[1] - it[0]).collect();
         apart.sort_unstable();
@@ -379,7 +376,12 @@ impl<'a, 'b> Reader<'a, 'b> {
             let scale = sensors::scrape::SCALE;
             // Another exporter is scraped at other times: its values stand where they were asked for.
             match is_counter {
-                true => self.count(cell, &entity, scale, &series.points),
+                true => self.count(
+                    cell,
+                    &entity,
+                    scale,
+                    &in_order(series.points.iter().copied()),
+                ),
                 false => {
                     for (at, value) in &series.points {
                         let value = value * scale;
@@ -447,6 +449,17 @@ impl<'a, 'b> Reader<'a, 'b> {
             );
         }
     }
+}
+
+/// Values whose times grow, each time once.
+fn in_order(values: impl Iterator<Item = (i64, f64)>) -> Vec<(i64, f64)> {
+    let mut newest = i64::MIN;
+    let is_new = |it: &(i64, f64)| {
+        let before = newest;
+        newest = newest.max(it.0);
+        it.0 > before
+    };
+    values.filter(is_new).collect()
 }
 
 fn is_monotone(points: &[(i64, f64)]) -> bool {

@@ -195,3 +195,46 @@ fn cpus_disks_and_what_was_asked_for_beside_are_apart() {
             .any(|it| it.1.to_string().contains("psi=1"))
     );
 }
+
+/// What Prometheus 2.42 answered of two node exporters 1.5 on one machine, scraped every 5 s.
+#[test]
+fn captured_answers_are_two_nodes() {
+    let answer = |subject, text: &str| {
+        (
+            subject,
+            super::super::answer::series(text.as_bytes()).expect("an answer"),
+        )
+    };
+    macro_rules! captured {
+        ($name:literal) => {
+            include_str!(concat!("../../../fixtures/prometheus/", $name, ".json"))
+        };
+    }
+    let answers = vec![
+        answer(Subject::Times, captured!("times")),
+        answer(Subject::Facts, captured!("facts")),
+        answer(Subject::Table("pressure"), captured!("pressure")),
+        answer(Subject::Table("cpu"), captured!("cpu")),
+        answer(Subject::Table("memory"), captured!("memory")),
+        answer(Subject::Table("disk"), captured!("disk")),
+    ];
+    let (nodes, notes) = nodes(&Names::default(), &answers);
+    assert!(notes.is_empty(), "{notes:?}");
+    let names: Vec<&str> = nodes.iter().map(|it| &*it.name).collect();
+    assert_eq!(names, ["127.0.0.2:9177", "127.0.0.3:9178"]);
+    for node in &nodes {
+        let imported = &node.imported;
+        assert_eq!(imported.cpus, Some(2));
+        // Scrapes are off by some milliseconds.
+        assert_eq!(imported.resolution_ns / 10_000_000, 500);
+        let tables: Vec<&str> = imported.tables.iter().map(|it| &*it.0.name).collect();
+        assert_eq!(tables, ["cpu", "disk", "memory", "pressure"]);
+        assert!(
+            imported
+                .kernel
+                .as_deref()
+                .is_some_and(|it| it.starts_with("6.18"))
+        );
+        assert!(imported.holes.is_empty() && node.restarts.is_empty() && node.backward.is_empty());
+    }
+}
