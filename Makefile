@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-spikes demo-storage demo-scaling demo-phases test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
+.PHONY: help demo demo-spikes demo-storage demo-scaling demo-phases demo-cluster test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -21,6 +21,9 @@ demo-scaling: ## how many databases a host carries, and where one platform overt
 
 demo-phases: ## one run, three phases, three reasons: a database is moved to a free host, where its data is cold (4 minutes; root)
 	@scripts/demo-phases.sh
+
+demo-cluster: ## what limits six nodes, and how many there should be, by what Prometheus has of them (7 minutes; root)
+	@scripts/demo-cluster.sh
 
 test: ## everything: format, lints, house rules, all tests
 	@scripts/test.sh
