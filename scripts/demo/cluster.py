@@ -29,13 +29,13 @@ MIB = 1 << 20
 MEMORY = {2: 88 * MIB, 4: 176 * MIB}
 # Rows that are asked for, by how many nodes share them.
 ROWS = {3: 700_000, 6: 350_000}
-# Clients of each node: ten in all.
-CLIENTS = {3: [4, 3, 3], 6: [2, 2, 2, 2, 1, 1]}
+# Clients of each node: ten in all. Those of a node that leaves go on with the others.
+CLIENTS = {3: [4, 3, 3], 4: [3, 3, 2, 2], 5: [2, 2, 2, 2, 2], 6: [2, 2, 2, 2, 1, 1]}
 # CPUs of a node that one client asks for where it never waits.
 DEMAND = 0.6
 TICK_S = 0.1
 # How long a configuration is under load, a restarted node is left to warm up, and so on, s.
-CONFIGURATION_S, BEFORE_S, WARM_UP_S, SKEWED_S, AWAY_S = 45, 14, 20, 32, 14
+CONFIGURATION_S, BEFORE_S, WARM_UP_S, SKEWED_S, AWAY_S = 42, 14, 18, 30, 13
 
 SCRIPT = """\\set aid random(1, :rows - 40)
 SELECT sum(abalance) FROM pgbench_accounts WHERE aid BETWEEN :aid AND :aid + 39;
@@ -71,6 +71,7 @@ class Node:
         self.is_up = False
         self.load = None
         self.wanted = None
+        self.load_lock = threading.Lock()
         self.session = None
         # Ticks of 10 ms of each of its CPUs: used, idle.
         self.rows = [[0.0, 0.0] for _ in range(4)]
@@ -115,10 +116,10 @@ class Node:
     def ask(self, clients, rows, pause_us):
         """Its load from now on."""
         wanted = (clients, rows, pause_us) if clients else None
-        if wanted == self.wanted:
-            return
-        self.wanted = wanted
-        self.end_load()
+        with self.load_lock:
+            if wanted != self.wanted:
+                self.wanted = wanted
+                self.end_load()
         self.keep_load()
 
     def end_load(self):
@@ -129,6 +130,10 @@ class Node:
 
     def keep_load(self):
         """A load whose server went away is begun anew."""
+        with self.load_lock:
+            self.begin_load()
+
+    def begin_load(self):
         if self.load and self.load.poll() is not None:
             self.load = None
         if self.wanted and not self.load:
@@ -263,6 +268,8 @@ def cost_s(node):
 
 
 def main():
+    # So that a node that is being started or stopped is not left halfway.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with open(f"{FOLDER}/select.sql", "w", encoding="ascii") as file:
         file.write(SCRIPT)
     for node in NODES:
@@ -330,6 +337,8 @@ def main():
     time.sleep(SKEWED_S)
     for node in NODES[5:2:-1]:
         tell(f"node-{node.number} leaves")
+        left = node.number - 1
+        share(CLIENTS[left] + [0] * (6 - left), ROWS[6])
         node.stop()
         time.sleep(AWAY_S)
     ended = time.time()

@@ -23,7 +23,6 @@ size() { # CPUS BYTES
     echo $(($1 * cpu_us)) >"$v1_cpu/$node/cpu.cfs_quota_us"
     echo "$2" >"$v1_memory/$node/memory.limit_in_bytes"
     echo "$disk $(($1 * cpu_reads))" >"$v1_io/$node/blkio.throttle.read_iops_device"
-    echo "$1" >"$here/cpus"
 }
 
 start_database() {
@@ -39,7 +38,7 @@ stop_database() { as_owner "$bin/pg_ctl" -w -s -t 60 -m fast -D "$data" stop; }
 start_own_work() {
     (
         enter
-        exec nice -n -10 setpriv --pdeathsig KILL python3 -c '
+        exec nice -n -10 python3 -c '
 import os, sys, time
 part = float(sys.argv[1])
 began, done = time.monotonic(), 0.0
