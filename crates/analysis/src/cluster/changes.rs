@@ -1,6 +1,6 @@
 //! What is different behind the border of two phases: quantities of the cluster, and metrics that were asked for beside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::{ClusterChange, ClusterPhase, EntityKind, Series, Window};
@@ -152,7 +152,18 @@ pub(super) fn changes(
         })
         .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    found.into_iter().take(MOST).map(|it| it.1).collect()
+    let mut families = BTreeSet::new();
+    let found = found.into_iter().map(|it| it.1);
+    found
+        .filter(|it| families.insert(family(&it.quantity)))
+        .take(MOST)
+        .collect()
+}
+
+/// A quantity, or what shows the same.
+fn family(name: &str) -> String {
+    let own = Quantity::ALL.iter().find(|it| it.word() == name);
+    own.map_or(name, |it| it.family().word()).to_owned()
 }
 
 /// Nodes that came, went, or got another size.

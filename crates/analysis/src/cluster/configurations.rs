@@ -19,8 +19,11 @@ const BATCHES: usize = 10;
 const LEAST_BATCH: usize = 3;
 /// Throughput within this part of the highest is as high: the order of `compare`.
 pub(super) const SAME: f64 = 0.03;
-/// A phase with less than this part of the highest throughput of its configuration is not under the load.
-const LOADED: f64 = 0.5;
+/// A phase with less than this part of the highest throughput of its configuration is not under the same load, or something
+/// was in its way: a cold cache, an uneven shard.
+const LOADED: f64 = 0.9;
+/// Batches from which on an interval is given.
+const LEAST_BATCHES: usize = 4;
 
 /// Best first: of those with the highest throughput the one with the fewest CPUs.
 pub(super) fn configurations(
@@ -75,16 +78,21 @@ fn configuration(
         .fold(0.0, f64::max);
     let loaded = |it: &&&Phased| it.1.throughput.is_some_and(|it| it >= most * LOADED);
     let phases: Vec<_> = phases.iter().filter(loaded).collect();
-    let values: Vec<f64> = phases
-        .iter()
-        .flat_map(|it| known(&throughput[it.0.clone()]))
-        .collect();
+    // Not while nodes come or go.
+    let is_whole = |step: &usize| grid.present_at(*step) == nodes as usize;
+    let steps = phases.iter().flat_map(|it| it.0.clone()).filter(is_whole);
+    let values: Vec<f64> = known(&steps.map(|it| throughput[it]).collect::<Vec<f64>>());
+    if values.len() < super::phases::LEAST {
+        return None;
+    }
     let value = mean(&values)?;
     let number = (values.len() / LEAST_BATCH).min(BATCHES);
     let border = |batch: usize| batch * values.len() / number.max(1);
     let batches = (0..number).filter_map(|it| mean(&values[border(it)..border(it + 1)]));
     let batches: Vec<f64> = batches.collect();
-    let interval = mean_of_normal(&batches).map(|it| it.interval);
+    let is_enough = batches.len() >= LEAST_BATCHES;
+    let interval = mean_of_normal(&batches).filter(|_| is_enough);
+    let interval = interval.map(|it| it.interval);
     let longest = phases.iter().max_by_key(|it| it.0.len())?;
     let means = grid.cluster_means(&longest.0);
     let limits = longest.1.limits.clone();

@@ -8,7 +8,7 @@ use model::{ClusterEvent, Span};
 use super::grid::{Grid, known};
 use super::quantity::Quantity;
 use super::{Happening, Node};
-use crate::number_format::{percent, storage};
+use crate::number_format::{memory, percent, storage};
 use crate::stats::{mean, median};
 
 /// A node that is away for fewer intervals than this was not looked at in time.
@@ -199,7 +199,7 @@ fn cold_caches(grid: &Grid, node: usize, name: &str) -> Vec<ClusterEvent> {
         let emptied = before.is_some_and(|before| cache[step] < before * (1.0 - LOST));
         let soon =
             (step.saturating_sub(1)..(step + SOON).min(grid.steps)).find(|at| reads[*at] >= many);
-        let (true, Some(before), Some(first)) = (emptied, before, soon) else {
+        let (true, Some(first)) = (emptied, soon) else {
             step += 1;
             continue;
         };
@@ -212,7 +212,7 @@ fn cold_caches(grid: &Grid, node: usize, name: &str) -> Vec<ClusterEvent> {
             grid,
             node,
             name,
-            (before, cache[step]),
+            fall(cache, step),
             first..last + 1,
             span,
         ));
@@ -220,6 +220,14 @@ fn cold_caches(grid: &Grid, node: usize, name: &str) -> Vec<ClusterEvent> {
         step = (last + 1).max(step + 1);
     }
     events
+}
+
+/// From how much to how little a page cache fell around an interval: it may take several to be emptied.
+fn fall(cache: &[f64], step: usize) -> (f64, f64) {
+    let before = known(&cache[step.saturating_sub(SOON)..step]);
+    let behind = known(&cache[step..(step + SOON).min(cache.len())]);
+    let most = before.into_iter().fold(0.0, f64::max);
+    (most, behind.into_iter().fold(f64::MAX, f64::min).min(most))
 }
 
 fn cold_cache(
@@ -238,8 +246,8 @@ fn cold_cache(
     let sentence = format!(
         "{name} read from a cold cache for {}: its page cache fell from {} to {}, and it read {}/s{io}.",
         super::length(span.seconds()),
-        storage(before),
-        storage(after),
+        memory(before),
+        memory(after),
         storage(read)
     );
     event(span.from_ns, name, "cold_cache", sentence)

@@ -95,6 +95,19 @@ impl Grid {
         self.values[node].iter().any(|row| !row[step].is_nan())
     }
 
+    /// How many nodes were there.
+    pub(super) fn present_at(&self, step: usize) -> usize {
+        self.nodes()
+            .filter(|node| self.is_present(*node, step))
+            .count()
+    }
+
+    /// Whether a node was there for at least half of some intervals.
+    pub(super) fn is_present_in(&self, node: usize, steps: &std::ops::Range<usize>) -> bool {
+        let there = steps.clone().filter(|step| self.is_present(node, *step));
+        2 * there.count() >= steps.len()
+    }
+
     pub(super) fn size(&self, node: usize, step: usize) -> Option<f64> {
         Some(self.sizes[node][step]).filter(|it| !it.is_nan())
     }

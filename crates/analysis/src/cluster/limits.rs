@@ -245,15 +245,24 @@ fn sentence(set: &[&Shared<'_>], number: usize) -> String {
     };
     let is_strong = set[0].share >= STRONG;
     let near = if is_strong { "" } else { "nearest " };
-    let names: Vec<String> = set.iter().map(|it| named(it.limit).to_owned()).collect();
-    let shares: Vec<String> = set.iter().map(|it| percent(it.share)).collect();
-    let (names, shares) = (
-        super::capitalised(&super::listed(&names)),
-        super::listed(&shares),
-    );
+    let each = set.iter().enumerate().map(|(place, it)| {
+        let (name, share) = (named(it.limit), percent(it.share));
+        match place {
+            0 => format!("{name} (tasks waited {share} of the time)"),
+            _ => format!("{name} ({share})"),
+        }
+    });
+    let all: Vec<String> = each.collect();
     match set {
-        [_] => format!("{names} is the {near}limit of {whose}: tasks waited {shares} of the time."),
-        _ => format!("{names} are the {near}limits of {whose}: tasks waited {shares} of the time."),
+        [only] => format!(
+            "{} is the {near}limit of {whose}: tasks waited {} of the time.",
+            super::capitalised(named(only.limit)),
+            percent(only.share)
+        ),
+        _ => format!(
+            "{} are the {near}limits of {whose}.",
+            super::capitalised(&super::listed(&all))
+        ),
     }
 }
 
@@ -281,7 +290,7 @@ fn nothing(nodes: &[NodePhase], means: &Quantities) -> Limits {
     let which = match nodes {
         [] => "No node was there".to_owned(),
         _ if has_pressure => format!(
-            "Nothing limits the nodes: tasks waited for nothing as much as {} of the time{busy}",
+            "Nothing limits the nodes: tasks waited less than {} of the time for any resource{busy}",
             percent(WAITED)
         ),
         _ => format!("What limits the nodes is not known: they have no pressure{busy}"),

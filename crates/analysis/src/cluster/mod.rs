@@ -9,6 +9,7 @@ mod changes;
 mod configurations;
 mod events;
 mod grid;
+mod headline;
 mod limits;
 mod phases;
 mod quantity;
@@ -21,7 +22,7 @@ use model::{
     Report, Span, Timeline, Timestamp, Window,
 };
 
-use crate::number_format::{duration, percent, rate};
+use crate::number_format::{duration, rate};
 use crate::stats::mean;
 use crate::thresholds::Thresholds;
 use crate::workload_metrics;
@@ -125,7 +126,7 @@ pub fn cluster(nodes: &[Node<'_>], asked: &Asked<'_>) -> ClusterReport {
         phases,
     };
     ClusterReport {
-        sentence: headline(&report),
+        sentence: headline::headline(&report),
         ..report
     }
 }
@@ -155,14 +156,10 @@ fn phase(
     steps: &Range<usize>,
     throughput: &[f64],
 ) -> ClusterPhase {
-    let present = grid.nodes().filter(|node| {
-        let there = steps
-            .clone()
-            .filter(|step| grid.is_present(*node, *step))
-            .count();
-        2 * there >= steps.len()
-    });
-    let present: Vec<usize> = present.collect();
+    let present: Vec<usize> = grid
+        .nodes()
+        .filter(|node| grid.is_present_in(*node, steps))
+        .collect();
     let each: Vec<NodePhase> = present
         .iter()
         .map(|node| {
@@ -263,7 +260,7 @@ fn not_collected(grid: &Grid, nodes: &[Node<'_>], asked: &Asked<'_>) -> Vec<Stri
     let tasks = lacking(quantity::Quantity::WaitingTasks);
     if !tasks.is_empty() {
         said.push(format!(
-            "How many tasks waited on {}: pressure of 25 % is no number of tasks; node_exporter's collector schedstat counts them.",
+            "How many tasks waited at once on {}: pressure does not say it; node_exporter's collector schedstat does.",
             listed(&tasks)
         ));
     }
@@ -322,10 +319,12 @@ pub fn short(cpus: f64) -> String {
 /// A length of time as people say it: `45 s`, `12 min`, `2.5 h`.
 pub fn length(seconds: f64) -> String {
     const MINUTE: f64 = 60.0;
+    const SECOND: f64 = 1.0;
     const HOUR: f64 = 3_600.0;
     let tenths = |value: f64| format!("{:.1}", value).trim_end_matches(".0").to_owned();
     match seconds {
-        it if it < 2.0 * MINUTE => duration(it * 1e9),
+        it if it < SECOND => duration(it * 1e9),
+        it if it < MINUTE => format!("{} s", tenths(it)),
         it if it < 2.0 * HOUR => format!("{} min", tenths(it / MINUTE)),
         it if it < 48.0 * HOUR => format!("{} h", tenths(it / HOUR)),
         it => format!("{} days", tenths(it / HOUR / 24.0)),
@@ -353,126 +352,6 @@ pub fn throughput(timeline: &Timeline, meta: &Meta) -> Vec<(i64, f64)> {
     bins.iter()
         .map(|bin| (wall(bin.window.end), bin.throughput))
         .collect()
-}
-
-/// What the nodes' own recordings say, surest first; causes of several nodes once.
-fn verdicts(report: &ClusterReport) -> Vec<String> {
-    const MOST: usize = 2;
-    let with = report
-        .nodes
-        .iter()
-        .filter_map(|it| Some((it, it.verdict.as_ref()?)));
-    let mut with: Vec<(&ClusterNode, &PhaseVerdict)> =
-        with.filter(|it| calls::is_cause(it.1)).collect();
-    with.sort_by(|a, b| {
-        let share = |it: &PhaseVerdict| it.share.unwrap_or(0.0);
-        (b.1.confidence.cmp(&a.1.confidence)).then(share(b.1).total_cmp(&share(a.1)))
-    });
-    let mut said: Vec<String> = Vec::new();
-    let mut causes: Vec<&str> = Vec::new();
-    for (node, verdict) in &with {
-        if causes.contains(&&*verdict.cause) || causes.len() == MOST {
-            continue;
-        }
-        causes.push(&verdict.cause);
-        let others = with
-            .iter()
-            .filter(|it| it.1.cause == verdict.cause && it.0.name != node.name);
-        let others: Vec<String> = others.map(|it| it.0.name.clone()).collect();
-        let so = match others.is_empty() {
-            true => String::new(),
-            false => format!(" The same at {}.", listed(&others)),
-        };
-        said.push(format!("{}: {}{so}", node.name, verdict.sentence));
-    }
-    said
-}
-
-/// The answer: what limits for how long, the best configuration where there were several, a node that has more to do.
-fn headline(report: &ClusterReport) -> String {
-    let mut said = verdicts(report);
-    said.push(limited(report));
-    said.extend(report.calls.first().map(|it| it.sentence.clone()));
-    said.extend(best(report));
-    let hot = report.phases.iter().flat_map(|phase| {
-        let hot = phase.skew.iter().filter(|it| it.value > it.others);
-        hot.map(move |it| (phase.span.to_ns - phase.span.from_ns, it))
-    });
-    said.extend(hot.max_by_key(|it| it.0).map(|it| it.1.sentence.clone()));
-    said.join(" ")
-}
-
-/// `CPU is the limit for 37 min of 60 min (tasks waited up to 81 % of the time), I/O for 12 min (up to 70 %).`
-fn limited(report: &ClusterReport) -> String {
-    let whole = length(report.span.seconds());
-    let of = |phase: &ClusterPhase| -> Option<(String, f64)> {
-        let limit = phase
-            .limits
-            .first()
-            .filter(|it| !["none", "unknown"].contains(&&***it))?;
-        let shares = phase.nodes.iter().flat_map(|it| &it.limits);
-        let most = shares.filter(|it| it.limit == *limit).map(|it| it.share);
-        Some((limits::named(limit).to_owned(), most.fold(0.0, f64::max)))
-    };
-    let mut all: Vec<(String, f64, f64)> = Vec::new();
-    for phase in &report.phases {
-        let Some((limit, share)) = of(phase) else {
-            continue;
-        };
-        let seconds = phase.span.seconds();
-        match all.iter_mut().find(|it| it.0 == limit) {
-            Some(known) => (known.1, known.2) = (known.1 + seconds, known.2.max(share)),
-            None => all.push((limit, seconds, share)),
-        }
-    }
-    all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let Some(((limit, seconds, share), others)) = all.split_first() else {
-        return report.phases.first().map_or_else(
-            || "The source has nothing of these nodes then.".to_owned(),
-            |it| it.sentence.clone(),
-        );
-    };
-    if let [only] = &*report.phases {
-        return only.sentence.clone();
-    }
-    let mut said = format!(
-        "{limit} is the limit for {} of {whole} (tasks waited up to {} of the time)",
-        length(*seconds),
-        percent(*share)
-    );
-    for (limit, seconds, share) in others {
-        said.push_str(&format!(
-            ", {limit} for {} (up to {})",
-            length(*seconds),
-            percent(*share)
-        ));
-    }
-    said.push('.');
-    capitalised(&said)
-}
-
-fn best(report: &ClusterReport) -> Option<String> {
-    let (best, rest) = report.configurations.split_first()?;
-    let as_good = rest
-        .iter()
-        .filter(|it| it.throughput >= best.throughput * (1.0 - configurations::SAME));
-    let as_good: Vec<String> = as_good
-        .map(|it| format!("{} ({}/s)", it.name, rate(it.throughput)))
-        .collect();
-    let number = report.configurations.len();
-    Some(match as_good.is_empty() {
-        true => format!(
-            "{} is the best of {number} configurations: {}/s.",
-            best.name,
-            rate(best.throughput)
-        ),
-        false => format!(
-            "{} is the best of {number} configurations: {}/s, as much as {} with less.",
-            best.name,
-            rate(best.throughput),
-            listed(&as_good)
-        ),
-    })
 }
 
 #[cfg(test)]

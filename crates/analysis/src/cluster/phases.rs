@@ -16,7 +16,7 @@ const LITTLE_PRESSURE: f64 = 0.05;
 const LITTLE_IO: f64 = 1e6;
 
 /// Intervals that a phase has at least: a load's own throughput is often a mean over some of them, and lags behind.
-const LEAST: usize = 6;
+pub(super) const LEAST: usize = 6;
 
 /// The phases as ranges of intervals: together they hold each once.
 pub(super) fn phases(grid: &Grid, throughput: &[f64], thresholds: &Phases) -> Vec<Range<usize>> {

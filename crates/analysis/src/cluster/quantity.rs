@@ -2,7 +2,7 @@
 
 use model::{EntityKind, EntityRecord, Timeline, Window};
 
-use crate::number_format::{percent, rate, storage};
+use crate::number_format::{memory, percent, rate, storage};
 
 /// A quantity of a node in an interval.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -107,7 +107,7 @@ impl Quantity {
             Self::DiskRead | Self::DiskWritten | Self::Received | Self::Sent => {
                 format!("{}/s", storage(value))
             }
-            Self::Available | Self::PageCache => storage(value),
+            Self::Available | Self::PageCache => memory(value),
             _ => percent(value),
         }
     }
@@ -121,6 +121,16 @@ impl Quantity {
             | Self::Received
             | Self::Sent => Together::Sum,
             _ => Together::Mean,
+        }
+    }
+
+    /// What shows the same thing: of one family one change is reported.
+    pub(super) fn family(self) -> Self {
+        match self {
+            Self::IoFull | Self::DiskBusy | Self::IoWait => Self::IoSome,
+            Self::MemoryFull => Self::MemorySome,
+            Self::CpusUsed => Self::CpuBusy,
+            other => other,
         }
     }
 

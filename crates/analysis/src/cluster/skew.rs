@@ -39,7 +39,7 @@ const JUDGED: [Judged; 5] = [
 pub(super) fn skew(grid: &Grid, names: &[&str], steps: &Range<usize>) -> Vec<NodeSkew> {
     let present: Vec<usize> = grid
         .nodes()
-        .filter(|node| steps.clone().any(|step| grid.is_present(*node, step)))
+        .filter(|node| grid.is_present_in(*node, steps))
         .collect();
     if present.len() < LEAST_NODES {
         return Vec::new();
@@ -78,9 +78,12 @@ fn differs(
         return None;
     }
     let name = names[node];
-    let does = match is_more {
-        true => "does more than the others",
-        false => "does less than the others",
+    let waits = [Quantity::CpuSome, Quantity::IoSome].contains(&quantity);
+    let does = match (is_more, waits) {
+        (true, false) => "does more than the others",
+        (false, false) => "does less than the others",
+        (true, true) => "waits more than the others",
+        (false, true) => "waits less than the others",
     };
     let (own, all) = (quantity.text(value), quantity.text(usual));
     Some(NodeSkew {

@@ -334,7 +334,7 @@ fn caches_that_are_cold_one_after_the_other_are_a_rolling_restart() {
     let said = &report.events[1].sentence;
     assert!(
         said.starts_with(
-            "n1 read from a cold cache for 2 min: its page cache fell from 4.00 GB to 300 MB"
+            "n1 read from a cold cache for 2 min: its page cache fell from 3.73 GiB to 286 MiB"
         ),
         "{said}"
     );
@@ -378,7 +378,7 @@ fn the_best_of_several_configurations_is_the_smallest_that_gives_as_much() {
 #[test]
 fn lengths_are_said_as_people_say_them() {
     for (seconds, said) in [
-        (45.0, "45.0 s"),
+        (45.0, "45 s"),
         (735.0, "12.2 min"),
         (3_600.0, "60 min"),
         (9_000.0, "2.5 h"),

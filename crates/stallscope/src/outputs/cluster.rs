@@ -103,7 +103,7 @@ pub(super) fn cell(means: &Quantities, quantity: &str) -> String {
     };
     match quantity {
         "cpus_used" | "waiting_tasks" => rate(value),
-        "memory_available" | "page_cache" => storage(value),
+        "memory_available" | "page_cache" => memory(value),
         "disk_read" | "disk_written" | "received" | "sent" => format!("{}/s", storage(value)),
         _ => percent(value),
     }
@@ -199,7 +199,9 @@ fn indented(said: &[String], width: usize) -> String {
 
 fn nodes(report: &ClusterReport, width: usize, detail: Detail) -> String {
     let columns = columns(report.nodes.iter().map(|it| &it.means));
-    let head = ["Nodes", "CPUs", "memory"].map(str::to_owned).into_iter();
+    let head = ["Nodes (size at the end)", "CPUs", "memory"]
+        .map(str::to_owned)
+        .into_iter();
     let head = head.chain(columns.iter().map(|it| it.1.to_owned()));
     let mut rows: Vec<Vec<String>> = vec![head.collect()];
     let most = if detail == Detail::Full {
@@ -263,15 +265,18 @@ fn events(report: &ClusterReport, width: usize, detail: Detail) -> String {
     format!("\n  Events (UTC)\n{}", indented(&said, width))
 }
 
+/// Configurations, each with its limits.
+pub(super) fn configured(report: &ClusterReport) -> Vec<String> {
+    let said = report.configurations.iter();
+    said.map(|it| format!("{} Limit: {}.", it.sentence, it.limits.join(", ")))
+        .collect()
+}
+
 fn configurations(report: &ClusterReport, width: usize) -> String {
     if report.configurations.is_empty() {
         return String::new();
     }
-    let said = report
-        .configurations
-        .iter()
-        .map(|it| format!("{} Limit: {}.", it.sentence, it.limits.join(", ")));
-    let said: Vec<String> = said.collect();
+    let said = configured(report);
     format!(
         "\n  Configurations, best first\n{}\n",
         indented(&said, width)

@@ -140,7 +140,8 @@ fn bands(report: &ClusterReport, steps: usize, bottom: f64, x: &impl Fn(f64) -> 
         let odd = if number % 2 == 1 { " odd" } else { "" };
         // About so many letters fit.
         let room = ((to - from) / 6.5) as usize;
-        let limits: String = phase.limits.join(", ").chars().take(room).collect();
+        let limits = phase.limits.join(", ");
+        let limits = if limits.len() <= room { &*limits } else { "" };
         format!(
             "<rect class=\"band{odd}\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"><title>{}</title></rect><text class=\"name\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
             TOP - 22.0,
@@ -149,7 +150,7 @@ fn bands(report: &ClusterReport, steps: usize, bottom: f64, x: &impl Fn(f64) -> 
             escaped(&phase.sentence),
             from + 4.0,
             TOP - 8.0,
-            escaped(&limits)
+            escaped(limits)
         )
     });
     each.collect()

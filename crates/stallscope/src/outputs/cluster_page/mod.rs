@@ -5,7 +5,8 @@ mod lanes;
 use model::{ClusterReport, Span};
 
 use super::cluster::{
-    calls, cell, changed, columns, shape, source, throughput, time, time_of_day, verdicts,
+    calls, cell, changed, columns, configured, shape, source, throughput, time, time_of_day,
+    verdicts,
 };
 use super::plain_page::{self, element, escaped, titled};
 
@@ -34,11 +35,8 @@ pub(crate) fn page(report: &ClusterReport) -> String {
                 .iter()
                 .map(|it| format!("{}: {}", time_of_day(report, it.at_ns), it.sentence)),
         ),
-        list(
-            "Configurations, best first",
-            report.configurations.iter().map(|it| it.sentence.clone()),
-        ),
-        titled("Nodes", &nodes(report)),
+        list("Configurations, best first", configured(report).into_iter()),
+        titled("Nodes (size at the end)", &nodes(report)),
         list("Not collected", report.not_collected.iter().cloned()),
     ];
     plain_page::document(
