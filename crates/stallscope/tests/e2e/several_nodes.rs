@@ -105,16 +105,13 @@ fn a_wait_on_another_node_is_followed_there() {
         let busy = node.means["cpu_busy"];
         assert!(busy > 0.1 && busy <= 1.01, "{busy}");
     }
-    assert!(
-        report.sentence.starts_with("front: "),
-        "{}",
-        report.sentence
-    );
-    assert!(
-        place
-            .read("page.html")
-            .contains("front waits for back at 10.77.0.2:8702")
-    );
+    // Which verdict is the surest depends on what else runs on the machine.
+    let waits = "front waits for back at 10.77.0.2:8702";
+    let first = report.nodes.iter().map(|it| format!("{}: ", it.name));
+    let mut first = first.filter(|it| report.sentence.starts_with(&**it));
+    assert!(first.next().is_some(), "{}", report.sentence);
+    assert!(report.sentence.contains(waits), "{}", report.sentence);
+    assert!(place.read("page.html").contains(waits));
     place
         .run(&["explain", "front.stall", "back.stall", "--stacks"])
         .status(2)
