@@ -273,7 +273,7 @@ fn not_collected(grid: &Grid, nodes: &[Node<'_>], asked: &Asked<'_>) -> Vec<Stri
     said.extend(asked.lacks.iter().cloned());
     said.push(format!(
         "What is shorter than {}: readings lie that far apart.",
-        duration(asked.step_ns as f64)
+        length(asked.step_ns as f64 / 1e9)
     ));
     said
 }
