@@ -13,6 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::needs;
 use crate::place::Place;
@@ -159,12 +160,16 @@ impl Postgres {
     }
 
     fn reload(&self, file: &str, text: String) {
+        // A new connection has it from the server's first process, which obeys late where CPUs are busy.
+        let loaded = || self.ask("select pg_conf_load_time()");
         fs::write(self.folder.join("data").join(file), text).expect("it can be written");
-        let mut psql = self.client("psql");
-        psql.args(["-X", "-q", "-t", "-c", "select pg_reload_conf()", "bench"]);
-        finish(&mut psql).expect("psql runs");
-        // The server obeys a moment later.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        let before = loaded();
+        self.ask("select pg_reload_conf()");
+        let until = Instant::now() + Duration::from_secs(20);
+        while loaded() == before {
+            assert!(Instant::now() < until, "the server does not read {file}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Where it is, and what its owner may write.
