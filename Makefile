@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-spikes demo-storage demo-scaling demo-sizing demo-phases demo-cluster test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
+.PHONY: help demo demo-spikes demo-storage demo-scaling demo-sizing demo-phases demo-cluster demo-chain test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -27,6 +27,9 @@ demo-phases: ## one run, three phases, three reasons: a database is moved to a f
 
 demo-cluster: ## what limits six nodes, and how many there should be, by what Prometheus has of them (7 minutes; root)
 	@scripts/demo-cluster.sh
+
+demo-chain: ## spikes on one node, what starts them on another, and what they wait for on a third (5 minutes; root)
+	@scripts/demo-chain.sh
 
 test: ## everything: format, lints, house rules, all tests
 	@scripts/test.sh

@@ -1,5 +1,5 @@
 /*
- * master PORT LOG: the one server that knows the schema of all tables. One thread answers one call after the other;
+ * master PORT LOG [ADDRESS]: the one server that knows the schema of all tables. One thread answers one call after the other;
  * each takes some 150 us of CPU time, and a line in the log.
  */
 #include <arpa/inet.h>
@@ -83,13 +83,12 @@ int main(int count, char **arguments)
 	struct epoll_event event = {.events = EPOLLIN}, ready[64];
 	int own = socket(AF_INET, SOCK_STREAM, 0), poll = epoll_create1(0), one = 1;
 
-	if (count != 3) {
-		fprintf(stderr, "master PORT LOG\n");
+	if (count < 3 || count > 4 || inet_pton(AF_INET, count == 4 ? arguments[3] : "127.0.0.1", &address.sin_addr) != 1) {
+		fprintf(stderr, "master PORT LOG [ADDRESS]\n");
 		return 2;
 	}
 	call_log = fopen(arguments[2], "a");
 	address.sin_port = htons(atoi(arguments[1]));
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	setsockopt(own, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (!call_log || bind(own, (struct sockaddr *)&address, sizeof(address)) || listen(own, 256)) {
 		fprintf(stderr, "master: %s: %s\n", arguments[1], strerror(errno));

@@ -23,6 +23,7 @@ void _PG_init(void);
 static ExecutorStart_hook_type previous_start;
 static bool is_stale = true;
 static int server = -1;
+static char *host = "127.0.0.1";
 static int port = 7100;
 static int tables = 100;
 
@@ -36,9 +37,10 @@ static bool reach_server(void)
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
 	int one = 1;
 
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (server >= 0)
 		return true;
+	if (inet_pton(AF_INET, host, &address.sin_addr) != 1)
+		return false;
 	server = socket(AF_INET, SOCK_STREAM, 0);
 	if (server < 0 || connect(server, (struct sockaddr *)&address, sizeof(address))) {
 		if (server >= 0)
@@ -94,6 +96,8 @@ static void start(QueryDesc *query, int flags)
 
 void _PG_init(void)
 {
+	DefineCustomStringVariable("metadata.server", "The metadata server's IPv4 address.", NULL, &host, "127.0.0.1",
+				   PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("metadata.port", "The metadata server's port.", NULL, &port, 7100, 1, 65535, PGC_SUSET,
 				0, NULL, NULL, NULL);
 	DefineCustomIntVariable("metadata.tables", "Tables whose schema is fetched.", NULL, &tables, 100, 0, 100000,

@@ -37,6 +37,11 @@ impl Samples {
         Self { all }
     }
 
+    /// When each was completed, ns of the recording's clock, and what it took, ns.
+    pub(crate) fn each(&self) -> &[(i64, i64)] {
+        &self.all
+    }
+
     /// What those took that were completed in a window, in rising order.
     pub(crate) fn inside(&self, window: Window) -> Vec<i64> {
         let from = self

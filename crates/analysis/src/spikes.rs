@@ -6,15 +6,19 @@
 //!
 //! Nothing here decides a cause.
 
+mod across;
 mod calls;
 mod chain;
 mod detect;
 mod differences;
 mod events;
 mod pairs;
+mod sampled;
 mod schedule;
 mod trains;
 mod triggers;
+
+pub(crate) use across::{Beside, across};
 
 use std::ops::Range;
 
@@ -41,7 +45,11 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
         .map(|it| it.window.start.ns_since(window.start) as f64 / 1e9)
         .collect();
     let dead = detect::dead_time(&spikes, signal.interval_ns);
-    let trains = trains::trains(&onsets, window.seconds(), dead);
+    let mut trains = trains::trains(&onsets, window.seconds(), dead);
+    if trains.is_empty() {
+        let weights = detect::weights(&signal.bins, &found, &usual);
+        trains = trains::of_the_largest(&onsets, &weights, window.seconds(), dead);
+    }
     let interval = signal.interval_ns as f64 / 1e9;
     let reported = trains.iter();
     let reported = reported.map(|train| schedule::reported(train, &onsets, interval, window, meta));
@@ -73,7 +81,7 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
         methods: calls::methods(timeline, window, &spikes),
         spikes,
     };
-    report.chain = chain::sentence(&report);
+    report.chain = chain::sentence(&report, &[]);
     Some(report)
 }
 
@@ -105,7 +113,8 @@ impl Signal {
             let bins = request_times::between_readings(timeline, end, step_ns)?;
             return Self::new(Provenance::Kernel, bins, Some(end));
         }
-        let bins = workload_metrics::bins(timeline, meta);
+        let own = workload_metrics::bins(timeline, meta);
+        let bins = sampled::bins(timeline, &own).unwrap_or(own);
         let said = meta.workload.as_ref().map(|it| it.latency);
         Self::new(said.unwrap_or(Provenance::ToolCount), bins, None)
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Confidence, Interval, PhaseVerdict};
+use crate::{Confidence, Interval, PhaseVerdict, SpikeDifference, SpikeReport};
 
 /// Name and version of the JSON form of `ClusterReport`. Fields are added within a version; none changes its meaning or goes
 /// away.
@@ -56,6 +56,12 @@ pub struct ClusterReport {
     /// Calls from one node to another, those with most time first; empty without recordings of the nodes themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<NodeCalls>,
+    /// How far the nodes' clocks are apart, as recordings of the nodes show it; empty without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<NodeClock>,
+    /// Spikes of one node's requests, with what comes before them on all nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spikes: Option<ClusterSpikes>,
     /// What each configuration gave, best first; empty where there was one, or no throughput was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<ClusterConfiguration>,
@@ -102,6 +108,52 @@ pub struct NodeCalls {
     pub under_way: f64,
     /// One or two full sentences, with the verdict at the other node.
     pub sentence: String,
+}
+
+/// How far a node's clock is off, as another node's shows it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeClock {
+    /// The node.
+    pub node: String,
+    /// The node whose clock times are told by.
+    pub of: String,
+    /// How far it is ahead of that, ns: what its times were corrected by. 0 where it may be right.
+    pub ahead_ns: i64,
+    /// The least that it can be ahead, ns; `None` where nothing shows it, and it was taken to be right.
+    pub least_ns: Option<i64>,
+    /// The most, ns.
+    pub most_ns: Option<i64>,
+    /// What shows it: `connections` or `ssh`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_by: Option<String>,
+    /// One full sentence.
+    pub sentence: String,
+}
+
+/// Spikes of the requests of one node, and what is different then on all.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterSpikes {
+    /// The node whose requests spike.
+    pub node: String,
+    /// Each spike, in the order of time.
+    pub spans: Vec<Span>,
+    /// As the node's own report has them; triggers and chain are of all nodes, and their lags without what clocks are
+    /// apart. Times and entities in it are those of the node's recording.
+    pub report: SpikeReport,
+    /// What is different in them on the other nodes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<NodeDifferences>,
+    /// One or two full sentences.
+    pub sentence: String,
+}
+
+/// What is different on a node while another one's requests spike.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeDifferences {
+    /// The node.
+    pub node: String,
+    /// What is different, what explains most first.
+    pub differences: Vec<SpikeDifference>,
 }
 
 /// A stretch of time in which the cluster did the same.

@@ -56,7 +56,8 @@ pub use account::{
 pub use by_second::{BySecond, Omitted, SecondReport, Stall};
 pub use cluster::{
     CLUSTER_SCHEMA, ClusterChange, ClusterConfiguration, ClusterEvent, ClusterNode, ClusterPhase,
-    ClusterReport, NodeCalls, NodeLimit, NodePhase, NodeSkew, OverTime, Quantities, Span,
+    ClusterReport, ClusterSpikes, NodeCalls, NodeClock, NodeDifferences, NodeLimit, NodePhase,
+    NodeSkew, OverTime, Quantities, Span,
 };
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedGroup, ComparedMark, ComparedRun, Comparison,

@@ -167,6 +167,9 @@ pub struct Trigger {
     /// What started it: the parent's command, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// Where it is: a node, in a report on several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// Whom it is about, where that is an entity of the recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<EntityId>,

@@ -6,6 +6,8 @@ use model::MISSING;
 pub(crate) const BYTES_PER_KB: i64 = 1_024;
 /// See above.
 pub(crate) const NS_PER_US: i64 = 1_000;
+/// Ages are in milliseconds.
+pub(crate) const NS_PER_MS: i64 = 1_000_000;
 
 /// The whole lines of a text: the kernel ends each, so what follows the last end was cut off, perhaps
 /// within a number.

@@ -10,12 +10,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use std::time::Duration;
 
-use model::{Column, EntityKind, MISSING, Quality, Table, Unit};
+use model::{Column, EntityKind, MISSING, Quality, Table, Timestamp, Unit};
 
-use crate::bytes::{NS_PER_US, times};
+use crate::bytes::{NS_PER_MS, NS_PER_US, times};
 use crate::netlink::{attributes, u32_at, u64_at};
 
-const WIDTH: usize = 15;
+const WIDTH: usize = 17;
 
 #[rustfmt::skip]
 static COLUMNS: &[Column; WIDTH] = &[
@@ -34,7 +34,12 @@ static COLUMNS: &[Column; WIDTH] = &[
     Column::counter("busy_ns", Unit::Nanoseconds, "Time with data to send or unacknowledged.", "tcp_info tcpi_busy_time").quality(Quality::Estimated).since("4.10"),
     Column::counter("receiver_limited_ns", Unit::Nanoseconds, "Part of the busy time in which the other end's receive window was full.", "tcp_info tcpi_rwnd_limited").quality(Quality::Estimated).since("4.10"),
     Column::counter("sender_limited_ns", Unit::Nanoseconds, "Part of the busy time in which this end's send buffer was full.", "tcp_info tcpi_sndbuf_limited").quality(Quality::Estimated).since("4.10"),
+    Column::gauge("last_sent_ns", Unit::Nanoseconds, "When the last data was sent, on the recording's clock: to a tick of the kernel's timer (1 to 10 ms). Missing before the first.", "tcp_info tcpi_last_data_sent").quality(Quality::Estimated),
+    Column::gauge("last_received_ns", Unit::Nanoseconds, "When the last data was received, in the same way.", "tcp_info tcpi_last_data_recv").quality(Quality::Estimated),
 ];
+
+/// Where bytes and the time of the last of them are among the columns: sent and received.
+const LAST: [(usize, usize); 2] = [(6, 15), (7, 16)];
 
 /// How often connections are looked at.
 pub const CONNECTION_PERIOD: Duration = Duration::from_secs(1);
@@ -58,8 +63,24 @@ pub struct TcpReading {
     pub local: SocketAddr,
     /// The address of the other end.
     pub peer: SocketAddr,
-    /// A value for each column of `CONNECTION`.
-    pub values: [i64; WIDTH],
+    /// A value for each column of `CONNECTION`, but that the last data is told by its age, ns: see `at`.
+    values: [i64; WIDTH],
+}
+
+impl TcpReading {
+    /// The row at `now`, which follows `last`. While no data comes the time of the last stays as it is: read again, it
+    /// would be another by a tick, and a row of its own.
+    pub fn at(&self, now: Timestamp, last: &[i64]) -> [i64; WIDTH] {
+        let mut row = self.values;
+        for (bytes, time) in LAST {
+            row[time] = match (row[bytes], row[time]) {
+                (0 | MISSING, _) | (_, MISSING) => MISSING,
+                (count, _) if count == last[bytes] && last[time] != MISSING => last[time],
+                (_, age) => now.as_ns().saturating_sub(age),
+            };
+        }
+        row
+    }
 }
 
 /// `struct inet_diag_msg`; attributes follow.
@@ -130,6 +151,8 @@ fn take_info(info: &[u8], values: &mut [i64; WIDTH]) {
     values[12] = ns(long(168));
     values[13] = ns(long(176));
     values[14] = ns(long(184));
+    values[15] = times(word(44), NS_PER_MS);
+    values[16] = times(word(52), NS_PER_MS);
 }
 
 #[cfg(test)]
@@ -163,8 +186,8 @@ mod tests {
     #[cfg(target_endian = "little")]
     fn both_ends_of_a_loopback_connection_as_captured() {
         expect![[r#"
-            127.0.0.1:38565-127.0.0.1:55198 inode 619699: state=1 rtt_ns=24000 rtt_min_ns=24000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=0 bytes_received=1000 segments_out=1 segments_in=3 retransmitted_segments=0 delivered=1 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0
-            127.0.0.1:55198-127.0.0.1:38565 inode 619698: state=1 rtt_ns=31000 rtt_min_ns=10000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=1000 bytes_received=0 segments_out=3 segments_in=2 retransmitted_segments=0 delivered=2 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0
+            127.0.0.1:38565-127.0.0.1:55198 inode 619699: state=1 rtt_ns=24000 rtt_min_ns=24000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=0 bytes_received=1000 segments_out=1 segments_in=3 retransmitted_segments=0 delivered=1 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=48000000 last_received_ns=48000000
+            127.0.0.1:55198-127.0.0.1:38565 inode 619698: state=1 rtt_ns=31000 rtt_min_ns=10000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=1000 bytes_received=0 segments_out=3 segments_in=2 retransmitted_segments=0 delivered=2 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=48000000 last_received_ns=48000000
         "#]].assert_eq(&told(V4));
     }
 
@@ -172,8 +195,8 @@ mod tests {
     #[cfg(target_endian = "little")]
     fn addresses_of_the_longer_kind() {
         expect![[r#"
-            [::1]:32797-[::1]:54548 inode 618843: state=1 rtt_ns=22000 rtt_min_ns=22000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=0 bytes_received=10 segments_out=1 segments_in=3 retransmitted_segments=0 delivered=1 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0
-            [::1]:54548-[::1]:32797 inode 618842: state=1 rtt_ns=27000 rtt_min_ns=9000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=10 bytes_received=0 segments_out=3 segments_in=2 retransmitted_segments=0 delivered=2 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0
+            [::1]:32797-[::1]:54548 inode 618843: state=1 rtt_ns=22000 rtt_min_ns=22000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=0 bytes_received=10 segments_out=1 segments_in=3 retransmitted_segments=0 delivered=1 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=0 last_received_ns=0
+            [::1]:54548-[::1]:32797 inode 618842: state=1 rtt_ns=27000 rtt_min_ns=9000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=10 bytes_received=0 segments_out=3 segments_in=2 retransmitted_segments=0 delivered=2 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=0 last_received_ns=0
         "#]].assert_eq(&told(V6));
     }
 

@@ -143,6 +143,8 @@ fn report(stored: &store::Answered, recordings: &[(Timeline, Meta)], span: &Span
                 sizes,
                 happened: happened(node),
                 verdict: None,
+                spikes: None,
+                ahead_ns: 0,
             },
         )
         .collect();
@@ -151,6 +153,7 @@ fn report(stored: &store::Answered, recordings: &[(Timeline, Meta)], span: &Span
         span: *span,
         step_ns: stored.step_ns,
         throughput: &stored.throughput,
+        clocks: &[],
         lacks: &["Who waited, in which threads and for what in them: stallscope record --for 30s on a node tells.".to_owned()],
     };
     analysis::cluster::cluster(&nodes, &asked)

@@ -11,7 +11,7 @@ use crate::thresholds::Threshold;
 /// The causes.
 pub(super) const NAMES: [&str; 3] = ["event.exec", "event.connections", "event.application"];
 
-pub(super) const ADDED: Threshold = Threshold::share(
+pub(crate) const ADDED: Threshold = Threshold::share(
     "added",
     0.05,
     "Part of all the time of requests that spikes add to what requests usually take",

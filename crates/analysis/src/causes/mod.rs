@@ -22,7 +22,7 @@ mod cpu_wait;
 mod event_application;
 mod event_connections;
 mod event_exec;
-mod events;
+pub(crate) mod events;
 mod evidence;
 mod family;
 mod formulas;

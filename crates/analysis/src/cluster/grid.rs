@@ -187,10 +187,20 @@ pub(super) fn known(values: &[f64]) -> Vec<f64> {
 }
 
 impl Node<'_> {
-    /// An instant of the clock on the wall, on the clock of this node's recording.
+    /// An instant of the clock on the wall that all share, on the clock of this node's recording.
     pub(super) fn on_its_clock(&self, realtime_ns: i64) -> Timestamp {
         let identity = &self.meta.identity;
-        identity.anchor_boottime + (realtime_ns - identity.anchor_realtime_ns)
+        let own_ns = realtime_ns.saturating_add(self.ahead_ns);
+        identity.anchor_boottime + own_ns.saturating_sub(identity.anchor_realtime_ns)
+    }
+
+    /// The other way round: ns since 1970.
+    pub(super) fn on_the_wall(&self, at: Timestamp) -> i64 {
+        let identity = &self.meta.identity;
+        let own_ns = identity
+            .anchor_realtime_ns
+            .saturating_add(at.ns_since(identity.anchor_boottime));
+        own_ns.saturating_sub(self.ahead_ns)
     }
 
     fn size_at(&self, realtime_ns: i64) -> f64 {

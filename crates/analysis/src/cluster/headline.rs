@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::{ClusterNode, ClusterPhase, ClusterReport, NodeSkew, PhaseVerdict, Span};
 
-use super::{calls, capitalised, configurations, length, limits, listed};
+use super::{calls, capitalised, configurations, length, limits, listed, spikes};
 use crate::number_format::{percent, rate};
 
 /// What the nodes' own recordings say, surest first; causes of several nodes once.
@@ -43,7 +43,9 @@ fn verdicts(report: &ClusterReport) -> Vec<String> {
 
 /// The answer: what limits for how long, the best configuration where there were several, a node that has more to do.
 pub(super) fn headline(report: &ClusterReport) -> String {
-    let mut said = verdicts(report);
+    let leading = report.spikes.iter().filter(|it| spikes::lead(it));
+    let mut said: Vec<String> = leading.map(|it| it.sentence.clone()).collect();
+    said.extend(verdicts(report));
     said.push(limited(report));
     said.extend(report.calls.first().map(|it| it.sentence.clone()));
     said.extend(best(report));

@@ -6,6 +6,7 @@
 
 mod calls;
 mod changes;
+mod clocks;
 mod configurations;
 mod events;
 mod grid;
@@ -14,18 +15,20 @@ mod limits;
 mod phases;
 mod quantity;
 mod skew;
+mod spikes;
 
 use std::ops::Range;
 
 use model::{
-    CLUSTER_SCHEMA, ClusterNode, ClusterPhase, ClusterReport, Meta, NodePhase, PhaseVerdict,
-    Report, Span, Timeline, Timestamp, Window,
+    CLUSTER_SCHEMA, ClusterNode, ClusterPhase, ClusterReport, Meta, NodeClock, NodePhase,
+    PhaseVerdict, Report, Span, SpikeReport, Timeline, Window,
 };
 
 use crate::number_format::{duration, rate};
 use crate::stats::mean;
 use crate::thresholds::Thresholds;
 use crate::workload_metrics;
+pub use clocks::clocks;
 use grid::{Grid, known};
 
 /// With more nodes than this none is judged by itself in each phase: that would take longer than all else.
@@ -49,6 +52,10 @@ pub struct Node<'a> {
     pub happened: Vec<Happening>,
     /// What its own recording says, where it has threads and requests to say it by.
     pub verdict: Option<PhaseVerdict>,
+    /// The spikes that its own recording has.
+    pub spikes: Option<&'a SpikeReport>,
+    /// How far its clock on the wall is ahead, ns: what its times are corrected by.
+    pub ahead_ns: i64,
 }
 
 /// What is known to have happened to a node.
@@ -87,6 +94,8 @@ pub struct Asked<'a> {
     pub step_ns: i64,
     /// Operations per second: each value holds from its instant on, ns since 1970; empty where that is not known.
     pub throughput: &'a [(i64, f64)],
+    /// How far the nodes' clocks are apart; empty where the source has one clock.
+    pub clocks: &'a [NodeClock],
     /// What such a source cannot hold, as sentences.
     pub lacks: &'a [String],
 }
@@ -120,6 +129,8 @@ pub fn cluster(nodes: &[Node<'_>], asked: &Asked<'_>) -> ClusterReport {
         nodes: described(&grid, nodes),
         events: events::events(&grid, nodes),
         calls: calls::calls(nodes, asked.span),
+        clocks: asked.clocks.to_vec(),
+        spikes: spikes::spikes(nodes, asked.clocks),
         configurations,
         not_collected: not_collected(&grid, nodes, asked),
         over_time: grid.over_time(&throughput),
@@ -270,6 +281,11 @@ fn not_collected(grid: &Grid, nodes: &[Node<'_>], asked: &Asked<'_>) -> Vec<Stri
                 .to_owned(),
         );
     }
+    if let Some(names) = clocks::unknown(asked.clocks) {
+        said.push(format!(
+            "How far the clocks of {names} are off: they are taken to be right, as NTP keeps them. Connections between the nodes that were recorded at both ends show it, and run --on measures it."
+        ));
+    }
     said.extend(asked.lacks.iter().cloned());
     said.push(format!(
         "What is shorter than {}: readings lie that far apart.",
@@ -344,15 +360,13 @@ pub fn verdict(report: &Report) -> Option<PhaseVerdict> {
     })
 }
 
-/// The throughput of a recording's workload: operations per second, each since the value before it, ns since 1970.
-pub fn throughput(timeline: &Timeline, meta: &Meta) -> Vec<(i64, f64)> {
-    let identity = &meta.identity;
-    let wall = |at: Timestamp| at.ns_since(identity.anchor_boottime) + identity.anchor_realtime_ns;
-    let bins = workload_metrics::bins(timeline, meta);
+/// The throughput of a node's workload: operations per second, each since the value before it, ns since 1970.
+pub fn throughput(node: &Node<'_>) -> Vec<(i64, f64)> {
+    let bins = workload_metrics::bins(node.timeline, node.meta);
     bins.iter()
-        .map(|bin| (wall(bin.window.end), bin.throughput))
+        .map(|bin| (node.on_the_wall(bin.window.end), bin.throughput))
         .collect()
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -133,7 +133,7 @@ fn put(
     timeline.table_mut(table).push(time, entity, &row);
 }
 
-fn meta(node: &str, window: Window, realtime: i64) -> Meta {
+pub(in crate::cluster) fn meta(node: &str, window: Window, realtime: i64) -> Meta {
     Meta {
         format_version: FORMAT_VERSION,
         identity: Identity {
@@ -175,6 +175,8 @@ fn reported(all: &[Made], throughput: &[(i64, f64)]) -> ClusterReport {
             sizes: &it.sizes,
             happened: Vec::new(),
             verdict: None,
+            spikes: None,
+            ahead_ns: 0,
         })
         .collect();
     let asked = Asked {
@@ -185,6 +187,7 @@ fn reported(all: &[Made], throughput: &[(i64, f64)]) -> ClusterReport {
         },
         step_ns: STEP * S,
         throughput,
+        clocks: &[],
         lacks: &[],
     };
     cluster(&nodes, &asked)

@@ -1,6 +1,8 @@
 //! From what starts the spikes to what waits in them, in one sentence.
 
-use model::{MeasureKind, SpikeDifference, SpikeReport, Train, Trigger, TriggerKind, Unit};
+use model::{
+    MeasureKind, NodeDifferences, SpikeDifference, SpikeReport, Train, Trigger, TriggerKind, Unit,
+};
 
 use crate::number_format::{duration, rate};
 use crate::program_runs::short;
@@ -10,14 +12,18 @@ const MOST_LINKS: usize = 3;
 /// A wait that is less than this part of what spikes add is not told.
 const LEAST_SHARE: f64 = 0.2;
 
-/// Empty where nothing comes before the spikes.
-pub(super) fn sentence(report: &SpikeReport) -> String {
+/// Empty where nothing comes before the spikes. `elsewhere` is what is different on other nodes.
+pub(super) fn sentence(report: &SpikeReport, elsewhere: &[NodeDifferences]) -> String {
     let Some(first) = report.triggers.first() else {
         return String::new();
     };
     let mut parts = vec![format!("{}{}", how_often(report, first), does(first))];
     parts.extend(later(report, first));
     parts.extend(waits(&report.differences));
+    for node in elsewhere {
+        let work = works(&node.differences).into_iter();
+        parts.extend(work.map(|it| format!("on {} {it}", node.node)));
+    }
     parts.join("; ") + "."
 }
 
@@ -43,15 +49,17 @@ fn how_often(report: &SpikeReport, first: &Trigger) -> String {
 
 /// The next links, each of another kind: what a script starts itself belongs to it.
 fn later(report: &SpikeReport, first: &Trigger) -> Vec<String> {
-    let mut kinds = vec![first.kind];
+    // The same kind of event on another node is a link of its own.
+    let of = |it: &Trigger| (it.kind, it.node.clone());
+    let mut kinds = vec![of(first)];
     let mut told: Vec<&Trigger> = Vec::new();
     let mut links: Vec<&Trigger> = report.triggers[1..].iter().collect();
     links.sort_by(|a, b| b.lag_ns.total_cmp(&a.lag_ns));
     for link in links {
         // What is read seldom seems to come after the onset.
         let is_between = link.lag_ns <= first.lag_ns && link.lag_ns > -(report.interval_ns as f64);
-        if told.len() + 1 < MOST_LINKS && is_between && !kinds.contains(&link.kind) {
-            kinds.push(link.kind);
+        if told.len() + 1 < MOST_LINKS && is_between && !kinds.contains(&of(link)) {
+            kinds.push(of(link));
             told.push(link);
         }
     }
@@ -70,7 +78,9 @@ fn after(report: &SpikeReport, first: &Trigger, link: &Trigger) -> String {
 
 fn does(trigger: &Trigger) -> String {
     let name = short(&trigger.name);
-    match trigger.kind {
+    let node = trigger.node.as_ref();
+    let node = node.map_or(String::new(), |it| format!(" on {it}"));
+    let does = match trigger.kind {
         TriggerKind::Program => format!("`{name}` starts"),
         TriggerKind::Connections => format!("{name} opens connections"),
         TriggerKind::Sends => format!("{name} sends far more"),
@@ -80,15 +90,13 @@ fn does(trigger: &Trigger) -> String {
         TriggerKind::Log => format!("`{}` is logged", trigger.name),
         TriggerKind::Calls => format!("{} is called far more", trigger.name),
         TriggerKind::Statement => format!("`{}` runs", trigger.name),
-    }
+    };
+    does + &node
 }
 
 /// What most of the time goes to that spikes add, where, and who works meanwhile.
 fn waits(differences: &[SpikeDifference]) -> Vec<String> {
-    let of = |kinds: &'static [MeasureKind]| {
-        let mut own = differences.iter().filter(|it| kinds.contains(&it.kind));
-        own.find(|it| it.share.is_some_and(|share| share >= LEAST_SHARE))
-    };
+    let of = |kinds| explaining(differences, kinds);
     let mut parts = Vec::new();
     if let Some(it) = of(&[MeasureKind::Time, MeasureKind::Calls]) {
         let place = of(&[MeasureKind::Waits]);
@@ -101,16 +109,29 @@ fn waits(differences: &[SpikeDifference]) -> Vec<String> {
             threads(it, it.outside),
         ));
     }
-    if let Some(it) = of(&[MeasureKind::Code]) {
-        parts.push(format!(
-            "{} uses {} CPUs, usually {}, in {}",
-            it.who,
-            threads(it, it.inside),
-            threads(it, it.outside),
-            innermost(&it.what)
-        ));
-    }
+    parts.extend(works(differences));
     parts
+}
+
+/// Who works in them, and in what.
+fn works(differences: &[SpikeDifference]) -> Option<String> {
+    let it = explaining(differences, &[MeasureKind::Code])?;
+    Some(format!(
+        "{} uses {} CPUs, usually {}, in {}",
+        it.who,
+        threads(it, it.inside),
+        threads(it, it.outside),
+        innermost(&it.what)
+    ))
+}
+
+/// The first of some kinds that is much of what spikes add.
+fn explaining<'a>(
+    differences: &'a [SpikeDifference],
+    kinds: &[MeasureKind],
+) -> Option<&'a SpikeDifference> {
+    let mut own = differences.iter().filter(|it| kinds.contains(&it.kind));
+    own.find(|it| it.share.is_some_and(|share| share >= LEAST_SHARE))
 }
 
 fn threads(it: &SpikeDifference, value: f64) -> String {

@@ -143,10 +143,12 @@ pub(super) fn spikes(bins: &[Bin], window: Window) -> Vec<Range<usize>> {
         found.push(range);
     }
     let mut merged = merge(found);
-    // What reaches the end may be the end of the load, and what lasts for most of the run is what is usual in it.
+    // What reaches an end may be the load's beginning or its end, and what lasts for most of the run is what is usual in
+    // it.
     let most = (last - first) / 2;
     merged.retain(|it| {
-        it.end < last && it.len() <= most && (it.len() > 1 || beyond(it.start, &SINGLE))
+        let is_whole = it.start > first && it.end < last;
+        is_whole && it.len() <= most && (it.len() > 1 || beyond(it.start, &SINGLE))
     });
     merged
 }
@@ -217,6 +219,14 @@ pub(super) fn added(bins: &[Bin], spikes: &[Range<usize>], window: Window) -> Op
     let added_ns = timed.iter().filter(|it| it.0);
     let added_ns: f64 = added_ns.map(|(_, count, ns)| count * (ns - usual_ns)).sum();
     (all_ns > 0.0).then(|| (added_ns / all_ns).clamp(0.0, 1.0))
+}
+
+/// What each spike adds to the time of requests, in ns: requests in it take so much longer than usually.
+pub(super) fn weights(bins: &[Bin], spikes: &[Range<usize>], usual: &Usual) -> Vec<f64> {
+    let usual_ns = usual.latency_ns.unwrap_or(0.0);
+    let added = |it: &Bin| Some(it.completed() * (it.latency_ns? - usual_ns).max(0.0));
+    let of = |range: &Range<usize>| bins[range.clone()].iter().filter_map(added).sum();
+    spikes.iter().map(of).collect()
 }
 
 /// After the onset of a spike no other can be seen for this long, s.

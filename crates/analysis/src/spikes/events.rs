@@ -5,7 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{ColumnKind, EntityId, EntityKind, Role, Series, Timeline, TriggerKind, Window};
+use model::{
+    ColumnKind, Entity, EntityId, EntityKind, Role, Series, Timeline, Timestamp, TriggerKind,
+    Window,
+};
 use sensors::flow::{FLOW, FlowName, Peer, Side};
 use sensors::log::{CallName, LOG_TEMPLATE, LOGGED_CALL};
 use sensors::program_run::PROGRAM_RUN;
@@ -18,6 +21,10 @@ use crate::stats::{median, median_and_noise};
 const ONE: f64 = 1.0;
 /// More events than this in a window tell nothing of a few spikes.
 const MOST_EVENTS: usize = 2_000;
+/// A tick of /proc/PID/stat's start time, ns: USER_HZ is 100 on all architectures that this runs on.
+const TICK_NS: i64 = 10_000_000;
+/// Processes of this length or longer are met by several readings, s.
+const SURELY_MET: f64 = 0.3;
 /// The shortest step in which a counter's growth is looked at, ns.
 const STEP_NS: i64 = 100_000_000;
 /// No more steps than this.
@@ -43,6 +50,8 @@ pub(super) struct Stream {
     pub(super) kind: TriggerKind,
     pub(super) name: String,
     pub(super) parent: Option<String>,
+    /// The node that it is of, where there are several.
+    pub(super) node: Option<String>,
     pub(super) entity: Option<EntityId>,
     /// When they began, s after the window's start, rising.
     pub(super) times: Vec<f64>,
@@ -66,7 +75,7 @@ pub(super) fn streams(timeline: &Timeline, window: Window) -> Vec<Stream> {
 /// Starts of programs, by what their command lines have in common.
 fn programs(timeline: &Timeline, window: Window) -> Vec<Stream> {
     if timeline.table(&PROGRAM_RUN.name).is_none() {
-        return Vec::new();
+        return processes(timeline, window);
     }
     let mut templates = Templates::new(timeline);
     let mut found: BTreeMap<String, (Option<String>, Vec<f64>)> = BTreeMap::new();
@@ -90,11 +99,61 @@ fn programs(timeline: &Timeline, window: Window) -> Vec<Stream> {
         kind: TriggerKind::Program,
         name,
         parent,
+        node: None,
         entity: None,
         times: firsts(times),
         resolution: 0.001,
     });
     streams.collect()
+}
+
+/// Where nobody reported starts of programs: processes that were met, by their names. Those that were over before the next
+/// reading are not among them; and where CPUs are busy short ones last longer, so that more are met: a name whose
+/// processes are short tells of that only.
+fn processes(timeline: &Timeline, window: Window) -> Vec<Stream> {
+    #[derive(Default)]
+    struct Met {
+        parent: Option<String>,
+        times: Vec<f64>,
+        lengths: Vec<f64>,
+    }
+    let mut found: BTreeMap<&str, Met> = BTreeMap::new();
+    for process in timeline.entities.of_kind(EntityKind::Process) {
+        let is_own = process.role == Role::Recorder;
+        let Some(start) = started(&process.entity).filter(|_| !is_own) else {
+            continue;
+        };
+        let since = start.ns_since(window.start);
+        if (0..window.len_ns()).contains(&since) {
+            let parent = process.parent.and_then(|it| timeline.entities.get(it));
+            let met = found.entry(&process.entity.name).or_default();
+            met.parent = met
+                .parent
+                .take()
+                .or(parent.map(|it| it.entity.name.clone()));
+            met.times.push(since as f64 / 1e9);
+            let end = process.vanished.unwrap_or(timeline.window.end);
+            met.lengths.push(end.ns_since(start) as f64 / 1e9);
+        }
+    }
+    let long = found.into_iter();
+    let long = long.filter(|(_, it)| median(&it.lengths).is_some_and(|it| it >= SURELY_MET));
+    let streams = long.map(|(name, Met { parent, times, .. })| Stream {
+        kind: TriggerKind::Program,
+        name: name.to_owned(),
+        parent,
+        node: None,
+        entity: None,
+        times: firsts(times),
+        resolution: TICK_NS as f64 / 1e9,
+    });
+    streams.collect()
+}
+
+/// When a process was started, by its path, `pid:7@5750989`: the kernel's ticks since boot.
+fn started(process: &Entity) -> Option<Timestamp> {
+    let ticks: i64 = process.path.split_once('@')?.1.parse().ok()?;
+    Some(Timestamp::from_ns(ticks.checked_mul(TICK_NS)?))
 }
 
 /// The first of those that come close together.
@@ -250,6 +309,7 @@ fn statements(timeline: &Timeline, window: Window) -> Vec<Stream> {
             kind: TriggerKind::Statement,
             name,
             parent: None,
+            node: None,
             entity,
             times: firsts(times.collect()),
             resolution: 0.001,
@@ -278,6 +338,7 @@ impl Bursts {
             kind,
             name,
             parent: None,
+            node: None,
             entity,
             times: self.times,
             resolution: self.resolution,
@@ -342,13 +403,14 @@ impl Steps {
         })
     }
 
-    /// The time between the readings around a moment: a counter may have grown at any time between them.
+    /// The time between the readings around a step: a counter may have grown at any time between them. Rows are left out
+    /// while nothing changes, so of several it is the shortest in which it grew.
     fn gap_around(&self, time: f64) -> f64 {
-        let next = self.readings.partition_point(|it| *it < time);
-        let before = next.checked_sub(1).and_then(|it| self.readings.get(it));
-        let after = self.readings.get(next);
-        before
-            .zip(after)
-            .map_or(self.seconds, |(from, to)| to - from)
+        let (from, to) = (time - self.seconds / 2.0, time + self.seconds / 2.0);
+        let first = self.readings.partition_point(|it| *it <= from);
+        let around = self.readings[first.saturating_sub(1)..].windows(2);
+        let around = around.take_while(|it| it[0] < to);
+        let shortest = around.map(|it| it[1] - it[0]).min_by(f64::total_cmp);
+        shortest.unwrap_or(self.seconds)
     }
 }

@@ -5,6 +5,8 @@
 //! wants no shape and no bins. Its usual significance is that of independent events. Spikes are not: after one no other
 //! can be seen for a while. So what chance gives is drawn: as many events at random times with the same dead time.
 
+use model::Train;
+
 use crate::stats::{Xorshift, median, t_95};
 
 /// Harmonics of the H test.
@@ -30,6 +32,8 @@ const MOST_JITTER: f64 = 0.06;
 /// This part of the cycles at least has an event, and this part of the events that are in no other train is in it.
 const LEAST_COVERAGE: f64 = 0.6;
 const LEAST_PURITY: f64 = 0.5;
+/// What the largest spikes add of all that spikes add.
+const MOST_OF_TIME: f64 = 0.9;
 /// Trains that are looked for.
 const MOST_TRAINS: usize = 3;
 
@@ -50,6 +54,30 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// A train that was reported, of events at these times.
+    pub(super) fn again(train: &Train, times: &[f64]) -> Option<Self> {
+        let own = train.spikes.iter().map(|it| *it as usize);
+        let own: Vec<(usize, f64)> = own.filter_map(|it| Some((it, *times.get(it)?))).collect();
+        let (first, period) = (own.first()?.1, train.period_ns / 1e9);
+        let members = own
+            .iter()
+            .map(|(number, at)| (*number, ((at - first) / period).round() as i64));
+        let members: Vec<(usize, i64)> = members.collect();
+        let starts = members
+            .iter()
+            .map(|(number, cycle)| times[*number] - period * *cycle as f64);
+        Some(Self {
+            period,
+            half_width: (train.period_high_ns - train.period_low_ns) / 2e9,
+            start: median(&starts.collect::<Vec<f64>>())?,
+            jitter: train.jitter_ns / 1e9,
+            coverage: train.coverage,
+            purity: train.purity,
+            cycles: train.cycles,
+            members,
+        })
+    }
+
     /// When a cycle should have its event.
     pub(super) fn at(&self, cycle: i64) -> f64 {
         self.start + self.period * cycle as f64
@@ -69,6 +97,33 @@ pub(super) fn trains(times: &[f64], span: f64, dead: f64) -> Vec<Found> {
         let is_in = |number: usize| train.members.iter().any(|(own, _)| *own == number);
         left.retain(|(number, _)| !is_in(*number));
         found.push(train);
+    }
+    found
+}
+
+/// The same where many small spikes lie between a few large ones: of the largest, that add most of the time.
+pub(super) fn of_the_largest(times: &[f64], weights: &[f64], span: f64, dead: f64) -> Vec<Found> {
+    let all: f64 = weights.iter().sum();
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    let mut sum = 0.0;
+    let mut largest: Vec<usize> = Vec::new();
+    for number in order {
+        if sum >= MOST_OF_TIME * all {
+            break;
+        }
+        sum += weights[number];
+        largest.push(number);
+    }
+    if largest.len() == times.len() {
+        return Vec::new();
+    }
+    largest.sort_unstable();
+    let own: Vec<f64> = largest.iter().map(|it| times[*it]).collect();
+    let mut found = trains(&own, span, dead);
+    for train in &mut found {
+        train.members.iter_mut().for_each(|it| it.0 = largest[it.0]);
+        train.purity = train.members.len() as f64 / times.len() as f64;
     }
     found
 }

@@ -155,6 +155,7 @@ fn score(stream: &Stream, onsets: &[f64], span: f64, reach: Reach) -> Trigger {
         kind: stream.kind,
         name: stream.name.clone(),
         parent: stream.parent.clone(),
+        node: stream.node.clone(),
         entity: stream.entity,
         events: times.len() as u64,
         followed: followed as u64,

@@ -332,7 +332,8 @@ impl Dump<'_> {
             && taken != number
         {
             *taken = *number;
-            last.take(*now, &reading.values, buffer);
+            let row = reading.at(*now, last.values());
+            last.take(*now, &row, buffer);
         }
         true
     }

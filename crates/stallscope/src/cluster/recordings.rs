@@ -20,6 +20,7 @@ struct Judged {
     timeline: Timeline,
     meta: Meta,
     verdict: Option<model::PhaseVerdict>,
+    spikes: Option<model::SpikeReport>,
     span: Span,
     sizes: Vec<(i64, f64)>,
     holes: Vec<model::Window>,
@@ -48,21 +49,20 @@ pub(super) fn report(
     if span.to_ns - span.from_ns < 2 * SHORTEST_NS {
         bail!("the recordings have less than 4 s between --from and --to: give more");
     }
-    let nodes: Vec<analysis::cluster::Node<'_>> = all.iter().map(node).collect();
-    let throughput = all
-        .iter()
-        .map(|it| analysis::cluster::throughput(&it.timeline, &it.meta));
+    let mut nodes: Vec<analysis::cluster::Node<'_>> = all.iter().map(node).collect();
+    let clocks = analysis::cluster::clocks(&nodes);
+    for (node, clock) in nodes.iter_mut().skip(1).zip(&clocks) {
+        node.ahead_ns = clock.ahead_ns;
+    }
+    let throughput = nodes.iter().map(analysis::cluster::throughput);
     let throughput = throughput.max_by_key(Vec::len).unwrap_or_default();
-    let lacks = [
-        "How far the nodes' clocks are apart: each is taken to be right, as NTP keeps it."
-            .to_owned(),
-    ];
     let asked = analysis::cluster::Asked {
         source: "recordings",
         span,
         step_ns: ((span.to_ns - span.from_ns) / MOST_INTERVALS).max(SHORTEST_NS),
         throughput: &throughput,
-        lacks: &lacks,
+        clocks: &clocks,
+        lacks: &[],
     };
     Ok(analysis::cluster::cluster(&nodes, &asked))
 }
@@ -83,6 +83,7 @@ fn judged(path: &Path) -> Result<Judged> {
     Ok(Judged {
         name: meta.identity.node.clone(),
         verdict: analysis::cluster::verdict(&report),
+        spikes: report.spikes,
         span: Span { from_ns, to_ns },
         sizes: Vec::from_iter((cpus > 0.0).then_some((0, cpus))),
         holes,
@@ -101,6 +102,8 @@ fn node(judged: &Judged) -> analysis::cluster::Node<'_> {
         sizes: &judged.sizes,
         happened: Vec::new(),
         verdict: judged.verdict.clone(),
+        spikes: judged.spikes.as_ref(),
+        ahead_ns: 0,
     }
 }
 

@@ -6,7 +6,7 @@ use analysis::{memory, percent, rate, storage};
 use model::{ClusterPhase, ClusterReport, Quantities, Span};
 
 use super::layout::{labelled, table, wrap};
-use super::{Detail, harmless};
+use super::{Detail, harmless, spike_differences};
 
 /// What is shown of each list where there is little room.
 const MOST_NODES: usize = 12;
@@ -37,6 +37,7 @@ pub(super) fn text(report: &ClusterReport, width: usize, detail: Detail) -> Stri
     text.push_str(&format!("{:>width$}\n", surest(report)));
     text.push_str(&labelled("Source", &source(report), width));
     text.push_str(&labelled("Time", &time(report), width));
+    text.push_str(&spikes(report, width));
     text.push_str(&phases(report, width, detail));
     text.push_str(&nodes(report, width, detail));
     text.push_str(&listed(
@@ -45,6 +46,7 @@ pub(super) fn text(report: &ClusterReport, width: usize, detail: Detail) -> Stri
         width,
     ));
     text.push_str(&listed("Calls between nodes", &calls(report), width));
+    text.push_str(&listed("Clocks", &clocks(report), width));
     text.push_str(&events(report, width, detail));
     text.push_str(&configurations(report, width));
     for lack in &report.not_collected {
@@ -234,6 +236,27 @@ pub(super) fn verdicts(report: &ClusterReport) -> Vec<String> {
         .filter_map(|it| Some((&it.name, it.verdict.as_ref()?)));
     with.map(|(name, it)| format!("{name}: {} ({})", it.sentence, it.confidence.word()))
         .collect()
+}
+
+/// The spikes of a node, with what starts them and what is different then on each node.
+fn spikes(report: &ClusterReport, width: usize) -> String {
+    let Some(spikes) = &report.spikes else {
+        return String::new();
+    };
+    let onset = |at: usize| time_of_day(report, spikes.spans[at].from_ns);
+    let mut text = format!("\n  Spikes on {}\n", spikes.node);
+    text.push_str(&super::spikes::of_several(&spikes.report, onset, width));
+    for node in &spikes.elsewhere {
+        text.push_str(&format!("\n  Then on {}\n", node.node));
+        text.push_str(&spike_differences::table_of(&node.differences, width));
+    }
+    text
+}
+
+/// What is known of each node's clock.
+pub(super) fn clocks(report: &ClusterReport) -> Vec<String> {
+    let known = report.clocks.iter().filter(|it| it.least_ns.is_some());
+    known.map(|it| it.sentence.clone()).collect()
 }
 
 pub(super) fn calls(report: &ClusterReport) -> Vec<String> {

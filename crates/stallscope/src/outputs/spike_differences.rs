@@ -13,26 +13,37 @@ const MOST: usize = 10;
 const MOST_OF_KIND: usize = 2;
 /// Characters of what is different.
 const LONGEST: usize = 52;
-const HEADINGS: [&str; 6] = ["In spikes", "in them", "calm", "change", "spikes", "share"];
+pub(super) const HEADINGS: [&str; 6] =
+    ["In spikes", "in them", "calm", "change", "spikes", "share"];
 
 /// Nothing where nothing is clearly different.
 pub(super) fn lines(spikes: &SpikeReport, width: usize) -> String {
-    let shown = shown(&spikes.differences);
+    table_of(&spikes.differences, width)
+}
+
+/// The same of another node's.
+pub(super) fn table_of(differences: &[SpikeDifference], width: usize) -> String {
+    let shown = rows(differences);
     if shown.is_empty() {
         return String::new();
     }
+    let more = differences.len() - shown.len();
     let mut rows = vec![HEADINGS.map(str::to_owned)];
-    rows.extend(shown.iter().map(|it| row(it)));
+    rows.extend(shown);
     let mut notes = vec![
         "share: of the time that spikes add to the target's threads; of functions on a CPU, of the \
          CPU time that they add"
             .to_owned(),
     ];
-    let more = spikes.differences.len() - shown.len();
     if more > 0 {
         notes.push(format!("{more} more (--json)"));
     }
     table(&rows, &notes, width)
+}
+
+/// The rows of such a table.
+pub(super) fn rows(differences: &[SpikeDifference]) -> Vec<[String; 6]> {
+    shown(differences).into_iter().map(row).collect()
 }
 
 /// What rises, and of what belongs together the clearest.

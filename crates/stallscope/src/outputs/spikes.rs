@@ -25,7 +25,16 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     let Some(spikes) = &report.spikes else {
         return String::new();
     };
-    labelled("Spikes", &in_short(report, spikes), width)
+    of_several(spikes, |at| onset(report, &spikes.spikes[at]), width)
+}
+
+/// The same of spikes whose onsets are told in another way.
+pub(super) fn of_several(
+    spikes: &SpikeReport,
+    onset: impl Fn(usize) -> String,
+    width: usize,
+) -> String {
+    labelled("Spikes", &in_short(spikes, onset), width)
         + &labelled("Period", &periods(spikes), width)
         + &labelled("Trigger", &triggers(spikes), width)
         + &labelled("Chain", &spikes.chain, width)
@@ -34,12 +43,12 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
 }
 
 /// `11 spikes of 1.9 s, 6 % of the time; p99 3.1 s in them, 4 ms otherwise; about 12,000 requests lost`
-fn in_short(report: &Report, spikes: &SpikeReport) -> String {
+fn in_short(spikes: &SpikeReport, onset: impl Fn(usize) -> String) -> String {
     let mut widths: Vec<i64> = spikes.spikes.iter().map(|it| it.window.len_ns()).collect();
     widths.sort_unstable();
     let middle = duration(widths[widths.len() / 2] as f64);
     let many = match spikes.spikes.len() {
-        1 => format!("1 of {middle} at {}", onset(report, &spikes.spikes[0])),
+        1 => format!("1 of {middle} at {}", onset(0)),
         many => format!("{many} of {middle}"),
     };
     let share = spikes.spiking_ns as f64 / spikes.window.len_ns().max(1) as f64;
@@ -230,7 +239,9 @@ fn does(trigger: &Trigger) -> String {
     let parent = parent.map_or(String::new(), |it| {
         format!(" (by `{}`)", on_one_line(&short(it)))
     });
-    match trigger.kind {
+    let node = trigger.node.as_ref();
+    let node = node.map_or(String::new(), |it| format!(" on {}", on_one_line(it)));
+    let does = match trigger.kind {
         TriggerKind::Program => format!("`{name}`{parent} starts"),
         TriggerKind::Connections => format!("{name} opens connections"),
         TriggerKind::Sends => format!("{name} sends far more"),
@@ -239,7 +250,8 @@ fn does(trigger: &Trigger) -> String {
         TriggerKind::Log => format!("`{name}` is logged"),
         TriggerKind::Calls => format!("{name} is called far more"),
         TriggerKind::Statement => format!("`{name}` runs"),
-    }
+    };
+    does + &node
 }
 
 #[cfg(test)]
@@ -258,6 +270,7 @@ mod tests {
             kind: TriggerKind::Program,
             name: name.to_owned(),
             parent: parent.map(str::to_owned),
+            node: None,
             entity: None,
             events: 10,
             followed: 9,

@@ -1,7 +1,7 @@
 //! `explain A.stall B.stall`: recordings of several nodes in one report. The nodes are two servers of this machine, each with
 //! an address of its own, in a network namespace in which nobody else is.
 
-use model::ClusterReport;
+use model::{ClusterReport, NodeClock};
 
 use crate::needs;
 use crate::place::{JSON, Place};
@@ -29,12 +29,13 @@ for name in front back; do
     servers="$servers $!"
 done
 sleep 1
-"$STALLSCOPE" record --quiet --no-report --target port:8702 --for 8s -o back.stall &
+"$STALLSCOPE" record --quiet --no-report --target port:8702 --for 9s -o back.stall &
 back=$!
-"$STALLSCOPE" record --quiet --no-report --target port:8701 --for 8s -o front.stall &
+"$STALLSCOPE" record --quiet --no-report --target port:8701 --for 9s -o front.stall &
 front=$!
 sleep 3
-ab -q -k -c 4 -t 7 -n 10000000 -H 'Accept-Encoding: gzip' http://10.77.0.1:8701/file > load
+# Then the connections between both rest.
+ab -q -k -c 4 -t 4 -n 10000000 -H 'Accept-Encoding: gzip' http://10.77.0.1:8701/file > load
 wait $back $front
 "#;
 
@@ -65,6 +66,42 @@ fn recorded() -> Place {
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{said}");
     place
+}
+
+/// What is known of the second node's clock, which is `ahead_ns` ahead.
+fn clock(report: &ClusterReport, ahead_ns: i64) -> &NodeClock {
+    let [clock] = &*report.clocks else {
+        panic!("two nodes, one clock beside the first: {:?}", report.clocks)
+    };
+    let known = clock.least_ns.zip(clock.most_ns);
+    let (least, most) = known.expect("both ends of the connections were recorded");
+    assert!((least..=most).contains(&ahead_ns), "{clock:?}");
+    // Within ticks and a reading's length where the connections rest.
+    assert!(most - least < 200_000_000, "{clock:?}");
+    clock
+}
+
+/// The back's clock as if it had been set wrong.
+fn a_wrong_clock_is_corrected(place: &Place) {
+    const AHEAD_NS: i64 = 3_000_000_000;
+    const NAME: &str = "\"anchor_realtime_ns\": ";
+    let meta = place.read("back.stall/meta.json");
+    let (before, after) = meta.split_once(NAME).expect("when it began");
+    let (number, after) = after.split_once(',').expect("a number");
+    let number: i64 = number.parse().expect("a number");
+    place.write(
+        "back.stall/meta.json",
+        format!("{before}{NAME}{},{after}", number + AHEAD_NS),
+    );
+    let words = ["explain", "front.stall", "back.stall", "--json", JSON];
+    place
+        .run(&words)
+        .status(0)
+        .says("its checksum does not fit");
+    let report: ClusterReport = serde_json::from_str(&place.read(JSON)).expect("a report");
+    let clock = clock(&report, AHEAD_NS);
+    assert!((clock.ahead_ns - AHEAD_NS).abs() < 100_000_000, "{clock:?}");
+    assert!(clock.sentence.contains("ahead of front's"), "{clock:?}");
 }
 
 #[test]
@@ -112,6 +149,8 @@ fn a_wait_on_another_node_is_followed_there() {
     assert!(first.next().is_some(), "{}", report.sentence);
     assert!(report.sentence.contains(waits), "{}", report.sentence);
     assert!(place.read("page.html").contains(waits));
+    assert_eq!(clock(&report, 0).ahead_ns, 0, "{:?}", report.clocks);
+    a_wrong_clock_is_corrected(&place);
     place
         .run(&["explain", "front.stall", "back.stall", "--stacks"])
         .status(2)

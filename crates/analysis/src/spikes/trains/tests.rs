@@ -148,3 +148,49 @@ fn random_clustered_and_quasi_regular_trains_have_none() {
         );
     }
 }
+
+#[test]
+fn large_spikes_keep_their_period_among_many_small_ones() {
+    let mut random = Xorshift::new(7);
+    let mut all: Vec<(f64, f64)> = (0..10)
+        .map(|it| (7.2 + 15.0 * f64::from(it), 1e9))
+        .collect();
+    all.extend((0..18).map(|_| (random.share() * 150.0, 1e7)));
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let times: Vec<f64> = all.iter().map(|it| it.0).collect();
+    let weights: Vec<f64> = all.iter().map(|it| it.1).collect();
+    let [train] = &*of_the_largest(&times, &weights, 150.0, 1.0) else {
+        panic!("one train");
+    };
+    assert!((train.period - 15.0).abs() < 0.05, "{train:?}");
+    assert!(
+        train.members.iter().all(|it| weights[it.0] > 1e8),
+        "{train:?}"
+    );
+    assert_eq!(train.members.len(), 10);
+    let alike = vec![1.0; times.len()];
+    assert_eq!(of_the_largest(&times, &alike, 150.0, 1.0), []);
+}
+
+#[test]
+fn a_train_that_was_reported_has_its_cycles_again() {
+    let times: Vec<f64> = (0..12).map(|it| 3.0 + 15.0 * f64::from(it)).collect();
+    let found = trains(&times, 200.0, 1.0);
+    let told = Train {
+        period_ns: found[0].period * 1e9,
+        period_low_ns: 14.9e9,
+        period_high_ns: 15.1e9,
+        jitter_ns: 0.0,
+        coverage: 1.0,
+        purity: 1.0,
+        cycles: 12,
+        spikes: (0..12).collect(),
+        schedule: model::Schedule::Unknown,
+    };
+    let again = Found::again(&told, &times).expect("it has members");
+    assert_eq!(again.members.len(), found[0].members.len());
+    assert!(
+        (again.at(again.members[3].1) - times[again.members[3].0]).abs() < 0.01,
+        "{again:?}"
+    );
+}

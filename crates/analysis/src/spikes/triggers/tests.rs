@@ -17,6 +17,7 @@ fn stream(name: &str, times: Vec<f64>) -> Stream {
         kind: TriggerKind::Program,
         name: name.to_owned(),
         parent: None,
+        node: None,
         entity: None,
         times,
         resolution: 0.001,

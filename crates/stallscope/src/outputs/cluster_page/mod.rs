@@ -5,10 +5,11 @@ mod lanes;
 use model::{ClusterReport, Span};
 
 use super::cluster::{
-    calls, cell, changed, columns, configured, shape, source, throughput, time, time_of_day,
-    verdicts,
+    calls, cell, changed, clocks, columns, configured, shape, source, throughput, time,
+    time_of_day, verdicts,
 };
 use super::plain_page::{self, element, escaped, titled};
+use super::spike_differences;
 
 /// The page.
 pub(crate) fn page(report: &ClusterReport) -> String {
@@ -22,11 +23,13 @@ pub(crate) fn page(report: &ClusterReport) -> String {
             &escaped(&format!("{}. Times are UTC.", source(report))),
         ),
         lanes::chart(report),
+        spikes(report),
         list(
             "Verdict of each node's recording",
             verdicts(report).into_iter(),
         ),
         list("Calls between nodes", calls(report).into_iter()),
+        list("Clocks", clocks(report).into_iter()),
         titled("Phases", &phases(report)),
         list(
             "Events",
@@ -52,6 +55,29 @@ fn list(title: &str, items: impl Iterator<Item = String>) -> String {
         true => String::new(),
         false => titled(title, &format!("<ul>\n{items}</ul>\n")),
     }
+}
+
+/// The spikes of a node: the chain, and what is different then, node by node.
+fn spikes(report: &ClusterReport) -> String {
+    let Some(spikes) = &report.spikes else {
+        return String::new();
+    };
+    let own = std::iter::once((&spikes.node, &spikes.report.differences));
+    let others = spikes
+        .elsewhere
+        .iter()
+        .map(|it| (&it.node, &it.differences));
+    let tables = own.chain(others).map(|(node, differences)| {
+        let mut rows = head(spike_differences::HEADINGS.into_iter());
+        for cells in spike_differences::rows(differences) {
+            let [what, others @ ..] = cells;
+            rows.push_str(&row(what.trim(), others.into_iter()));
+        }
+        let title = element("h3", "", &escaped(&format!("Then on {node}")));
+        format!("{title}<div class=\"wide\"><table>\n{rows}</table></div>\n")
+    });
+    let body = element("p", "", &escaped(&spikes.sentence)) + &tables.collect::<String>();
+    titled("Spikes", &body)
 }
 
 fn head(names: impl Iterator<Item = &'static str>) -> String {
