@@ -36,6 +36,8 @@ commands_present() {
         nginx-light) has_program nginx || [ -x /usr/sbin/nginx ] ;;
         mariadb-server) has_program mariadbd || [ -x /usr/sbin/mariadbd ] ;;
         haproxy | pgbouncer) has_program "$1" || [ -x "/usr/sbin/$1" ] ;;
+        openssh-server) has_program sshd || [ -x /usr/sbin/sshd ] ;;
+        openssh-client) has_program ssh && has_program ssh-keygen ;;
         busybox-static) has_program busybox ;;
         maven) has_program mvn ;;
         prometheus) has_program prometheus && has_program promtool ;;

@@ -21,6 +21,8 @@ scripts/need.sh "the tests of applications that are asked" redis-server pgbounce
     echo "No Redis, PgBouncer, MariaDB, Java or node exporter: these are not asked what they report" >&2
 scripts/need.sh "the tests of stores of metrics" prometheus victoria-metrics prometheus-node-exporter openssl apache2-utils ||
     echo "No Prometheus, VictoriaMetrics, node exporter, OpenSSL or htpasswd: no store is asked about several nodes" >&2
+scripts/need.sh "the tests of several machines" openssh-server openssh-client ||
+    echo "No OpenSSH: no other machine is recorded" >&2
 scripts/need.sh "the tests of containers" podman runc busybox-static ||
     echo "No Podman, runc or busybox: no container is recorded" >&2
 scripts/need.sh "the steal experiment" linux-perf ||

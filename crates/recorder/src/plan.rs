@@ -181,6 +181,11 @@ impl Plan {
         })
     }
 
+    /// Where the recording will be.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The word for the rate of the workload's operations: `tps`; empty without a workload.
     pub fn rate_unit(&self) -> &str {
         match &self.subject {

@@ -10,6 +10,7 @@
 //! This crate knows the words of `model` and files; it knows no sensor and draws no conclusion.
 #![warn(missing_docs)]
 
+mod amend;
 mod arrow_file;
 pub mod bundle;
 mod checksum;
@@ -49,6 +50,7 @@ extern crate self as recording;
 #[path = "../tests/recording/sample.rs"]
 mod sample;
 
+pub use amend::{amend, description};
 pub use damage::Damage;
 pub use error::{Error, Result};
 pub use exposed::{Blocked, Exposed};

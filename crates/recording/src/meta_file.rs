@@ -34,12 +34,17 @@ pub(crate) struct MetaFile {
 }
 
 impl MetaFile {
-    /// Takes the room for the first one.
-    pub(crate) fn reserve(folder: &Arc<FolderHandle>) -> Result<Self> {
-        let file = Self {
+    /// Without any room taken.
+    pub(crate) fn of(folder: &Arc<FolderHandle>) -> Self {
+        Self {
             folder: folder.clone(),
             bytes: 0,
-        };
+        }
+    }
+
+    /// Takes the room for the first one.
+    pub(crate) fn reserve(folder: &Arc<FolderHandle>) -> Result<Self> {
+        let file = Self::of(folder);
         file.take_room(RESERVE_BYTES)
             .map_err(Error::write(&folder.path_of(NEW_NAME)))?;
         Ok(file)

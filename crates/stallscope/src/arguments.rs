@@ -6,6 +6,7 @@ mod experimenting;
 mod explaining;
 mod export;
 mod mark;
+mod nodes;
 mod proving;
 mod segments;
 mod sizing;
@@ -27,6 +28,7 @@ pub(crate) use experimenting::Experimenting;
 pub(crate) use explaining::Explain;
 pub(crate) use export::{Export, ExportFormat, Names};
 pub(crate) use mark::Mark;
+pub(crate) use nodes::{Fetch, NodeOptions};
 pub(crate) use proving::Prove;
 pub(crate) use segments::SegmentArguments;
 pub(crate) use sizing::Size;
@@ -80,6 +82,11 @@ pub(crate) enum Command {
         /// What is to be put back.
         journal: PathBuf,
     },
+    /// Fetch what nodes of `run --on` have recorded and could not send: the connection was lost, or Ctrl-C came.
+    Fetch(Fetch),
+    /// Record this machine for `run --on` on another: what ssh starts.
+    #[command(hide = true)]
+    Node,
     /// Export a recording: as CSV or Parquet, or as one redacted file to send.
     Export(Export),
     /// Look up the functions of a recording's call stacks later or elsewhere, where debugging information is.
@@ -104,6 +111,7 @@ Examples:
   stallscope run --target port:8080 -- ./load-test.sh
   stallscope run --metric 'throughput=([0-9.]+) req/s' -- ./load-test.sh
   stallscope run --fail-if 'latency > 5ms' -- pgbench -R 1000 -T 60 bench
+  stallscope run --on db1,root@db2 --copy -- ./load-test.sh
 
 Without --target Stallscope finds the server by following the workload's connections.
 
@@ -135,6 +143,8 @@ Without --target Stallscope records the whole machine: who waits, for what, and 
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) recording: RecordingOptions,
+    #[command(flatten)]
+    pub(crate) nodes: NodeOptions,
     /// Exit with status 1 if this holds in the steady phase: 'latency > 5ms', 'failed > 0'. Repeatable.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,

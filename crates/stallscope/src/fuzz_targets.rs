@@ -71,9 +71,11 @@ pub fn command_line(words: &[OsString], recording: &Recording) {
         }
         Command::Compare(_)
         | Command::Doctor(_)
+        | Command::Fetch(_)
         | Command::Import(_)
         | Command::Instances { .. }
         | Command::Mark(_)
+        | Command::Node
         | Command::Size(_)
         | Command::Prove(_)
         | Command::Guardian { .. }
@@ -91,6 +93,8 @@ fn sentence(said: &str, typed: usize) {
 fn workload(run: &Run, recording: &Recording, typed: usize) {
     named(&run.recording);
     assert!(!run.workload.is_empty(), "there is something to run");
+    let mut nodes = run.nodes.on.iter().map(|node| node.text());
+    assert!(!nodes.any(|node| node.is_empty() || node.starts_with('-')));
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
     for bar in &run.fail_if {
         if let Some(violated) = bar.violated(&report) {

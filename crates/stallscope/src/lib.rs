@@ -20,6 +20,7 @@ mod goal;
 mod import;
 mod instances;
 mod mark;
+mod nodes;
 mod open_recording;
 mod outputs;
 mod page;
@@ -70,6 +71,8 @@ pub fn main() -> ExitCode {
         Command::Size(it) => (size::size(&it), COULD_NOT_EXPLAIN),
         Command::Prove(it) => (prove::prove(&it), COULD_NOT_EXPLAIN),
         Command::Guardian { journal } => (prove::guard(&journal), COULD_NOT_EXPLAIN),
+        Command::Fetch(it) => (nodes::fetch(&it), COULD_NOT_EXPLAIN),
+        Command::Node => (nodes::node(), COULD_NOT_EXPLAIN),
         Command::Export(export) => (export::export(&export), COULD_NOT_EXPLAIN),
         Command::Symbolize(it) => (symbolize::symbolize(&it), COULD_NOT_EXPLAIN),
         Command::Import(import) if cluster::is_asked(&import.stored) => {

@@ -14,11 +14,17 @@ pub(crate) const WHY_NO_STACKS: &str = "it was made by an older version, with --
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StackRate(pub(crate) Option<u32>);
 
+impl Default for StackRate {
+    fn default() -> Self {
+        Self(Some(USUAL))
+    }
+}
+
 /// Reads what stands behind `--stacks`.
 pub(crate) fn parse_stacks(text: &str) -> Result<StackRate, String> {
     let rate = match text {
         "off" => None,
-        "on" => Some(USUAL),
+        "on" => return Ok(StackRate::default()),
         number => {
             let rate = number.parse().ok().filter(|rate| ALLOWED.contains(rate));
             let (least, most) = ALLOWED.into_inner();

@@ -279,6 +279,8 @@ fn marks(timeline: &Timeline, report: &Report) -> Vec<ComparedMark> {
 /// What the recording says of its machine, and what of its run is no figure.
 fn known_facts(report: &Report, meta: &Meta) -> BTreeMap<String, String> {
     let mut facts = report.environment.clone();
+    // Measured anew for each run: it tells nothing of the machine that another run could share.
+    facts.retain(|name, _| !name.starts_with("clock.ahead"));
     let mut add = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|it| !it.is_empty()) {
             facts.insert(name.to_owned(), value);

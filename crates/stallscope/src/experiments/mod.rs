@@ -21,6 +21,7 @@ use self::console::Console;
 use self::finish::{Wanted, finish};
 use crate::COULD_NOT;
 use crate::arguments::{Dsn, Record, RecordingOptions, Run, TOP};
+use crate::nodes::Nodes;
 use crate::outputs::{self, OutputFile, Screen};
 
 /// Where the kernel shows its files.
@@ -32,7 +33,16 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
     let plan = Plan::new(planned(options, subject, ROOT.into()))?;
     let json = json(options)?;
     let screen = Screen::new();
-    let recorded = carry_out(plan, options, &screen)?;
+    let nodes = Nodes::begin(&arguments.nodes, plan.folder(), &screen)?;
+    let recorded = match carry_out(plan, options, &screen) {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            nodes.into_iter().for_each(Nodes::discard);
+            return Err(error);
+        }
+    };
+    // Before the answer: what is missing of a node is a part of it.
+    let of_nodes = nodes.map(|it| it.finish(&recorded.folder, &screen));
     let workload = recorded.workload.as_ref();
     let status = workload.map_or(0, |workload| workload.exit.status());
     let own = match workload.is_some_and(|workload| workload.is_server_missing) {
@@ -46,6 +56,8 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
         top: TOP,
     };
     let finished = finish(recorded, &screen, wanted);
+    of_nodes.iter().flatten().for_each(|line| screen.say(line));
+    screen.flush();
     match (status, finished) {
         (0, finished) => Ok(own.max(finished?)),
         // The workload's own failure weighs more than what went wrong in telling of it.

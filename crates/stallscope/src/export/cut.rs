@@ -49,6 +49,9 @@ pub(super) fn export(
 pub(crate) fn save_again(folder: &Path, timeline: &Timeline, meta: &Meta) -> Result<String> {
     let meta = Meta {
         format_version: model::FORMAT_VERSION,
+        // Of one that was cut off the rows say how far it goes, and what was damaged is a gap from now on.
+        window: timeline.window,
+        gaps: timeline.gaps.clone(),
         ..meta.clone()
     };
     save(folder, timeline, &meta)
@@ -250,6 +253,31 @@ mod tests {
         for column in ["busy_ns", "size"] {
             assert_eq!(series(&part.timeline, column), series(&whole, column));
         }
+    }
+
+    #[test]
+    fn what_was_cut_off_is_saved_again_with_all_its_rows() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = home.path().join("again.stall");
+        let mut whole = recorded();
+        whole.gaps.push(model::Gap {
+            table: "disks".to_owned(),
+            what: "x".into(),
+            window: None,
+            reason: model::GapReason::Overrun,
+        });
+        // What the description said when it was written last.
+        let meta: Meta = serde_json::from_value(meta_of(Window::new(at(1), at(5)))).expect("one");
+        let meta = Meta {
+            complete: false,
+            ..meta
+        };
+        save_again(&folder, &whole, &meta).expect("a disk");
+        let again = recording::Reader::open(&folder).expect("a recording");
+        assert!(!again.meta.complete && again.damage.is_empty());
+        assert_eq!(again.timeline.window, Window::new(at(1), at(20)));
+        assert_eq!(again.timeline.table("disks").map(TableData::len), Some(10));
+        assert_eq!(again.timeline.gaps, whole.gaps);
     }
 
     /// One of the lab's recordings.

@@ -58,6 +58,7 @@ mod ring;
 mod scrape;
 mod secrets;
 mod serve;
+mod several_machines;
 mod several_nodes;
 mod signal;
 mod silent;
