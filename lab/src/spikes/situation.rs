@@ -181,6 +181,7 @@ mod tests {
             kind,
             name: name.to_owned(),
             parent: parent.map(str::to_owned),
+            node: None,
             entity: None,
             events: 1,
             followed: 1,

@@ -2106,6 +2106,10 @@ export interface Trigger {
    */
   name: string;
   /**
+   * Where it is: a node, in a report on several.
+   */
+  node?: string | null;
+  /**
    * How often events at other times, shifted in a circle, come as close before the spikes: 0 to 1.
    */
   p_value: number;

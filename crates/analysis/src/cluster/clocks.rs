@@ -34,26 +34,28 @@ struct Bounds {
     shown_by: BTreeMap<(usize, usize), &'static str>,
 }
 
+/// What a node's clock showed.
+#[derive(Clone, Copy)]
+struct Shown {
+    node: usize,
+    /// ns since 1970.
+    ns: i64,
+}
+
 impl Bounds {
-    /// `later` shows a time at or after the one that `earlier` shows.
-    fn take(
-        &mut self,
-        later: (usize, i64),
-        earlier: (usize, i64),
-        slack_ns: i64,
-        by: &'static str,
-    ) {
-        let Some(most) = later
-            .1
-            .checked_sub(earlier.1)
-            .and_then(|it| it.checked_add(slack_ns))
-        else {
+    /// `later` was shown at or after `earlier`.
+    fn take(&mut self, later: Shown, earlier: Shown, slack_ns: i64, by: &'static str) {
+        let most = later.ns.checked_sub(earlier.ns);
+        let Some(most) = most.and_then(|it| it.checked_add(slack_ns)) else {
             return;
         };
-        let known = self.most.entry((later.0, earlier.0)).or_insert(i64::MAX);
+        let known = self
+            .most
+            .entry((later.node, earlier.node))
+            .or_insert(i64::MAX);
         if most < *known {
             *known = most;
-            self.shown_by.insert((later.0, earlier.0), by);
+            self.shown_by.insert((later.node, earlier.node), by);
         }
     }
 
@@ -217,8 +219,13 @@ fn as_measured(nodes: &[Node<'_>], bounds: &mut Bounds) {
             continue;
         };
         let within = within.max(0);
-        bounds.take((number, ahead), (of, 0), within, "ssh");
-        bounds.take((of, 0), (number, ahead), within, "ssh");
+        let own = Shown {
+            node: number,
+            ns: ahead,
+        };
+        let asker = Shown { node: of, ns: 0 };
+        bounds.take(own, asker, within, "ssh");
+        bounds.take(asker, own, within, "ssh");
     }
 }
 
@@ -235,8 +242,8 @@ fn by_connections(nodes: &[Node<'_>], bounds: &mut Bounds) {
             }
             let near = Readings::of(node, id);
             let far = Readings::of(&nodes[other], far);
-            near.arrive_at(&far, (number, other), bounds);
-            far.arrive_at(&near, (other, number), bounds);
+            near.arrive_at(number, &far, other, bounds);
+            far.arrive_at(other, &near, number, bounds);
         }
     }
 }
@@ -298,16 +305,19 @@ impl Readings {
     }
 
     /// What the other end has sent arrives here, no earlier.
-    fn arrive_at(&self, sender: &Self, (here, there): (usize, usize), bounds: &mut Bounds) {
+    fn arrive_at(&self, here: usize, sender: &Self, there: usize, bounds: &mut Bounds) {
         for (bytes, sent_at) in &sender.sent {
             let first = self.received.partition_point(|it| it.0 < *bytes);
             if let Some((_, arrived_at)) = self.received.get(first) {
-                bounds.take(
-                    (here, *arrived_at),
-                    (there, *sent_at),
-                    TICK_NS,
-                    "connections",
-                );
+                let arrived = Shown {
+                    node: here,
+                    ns: *arrived_at,
+                };
+                let sent = Shown {
+                    node: there,
+                    ns: *sent_at,
+                };
+                bounds.take(arrived, sent, TICK_NS, "connections");
             }
         }
     }

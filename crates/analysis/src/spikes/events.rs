@@ -109,7 +109,7 @@ fn programs(timeline: &Timeline, window: Window) -> Vec<Stream> {
 
 /// Where nobody reported starts of programs: processes that were met, by their names. Those that were over before the next
 /// reading are not among them; and where CPUs are busy short ones last longer, so that more are met: a name whose
-/// processes are short tells of that only.
+/// processes are short shows that only.
 fn processes(timeline: &Timeline, window: Window) -> Vec<Stream> {
     #[derive(Default)]
     struct Met {

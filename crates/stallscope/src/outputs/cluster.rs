@@ -3,7 +3,7 @@
 
 use analysis::cluster::{length, short};
 use analysis::{memory, percent, rate, storage};
-use model::{ClusterPhase, ClusterReport, Quantities, Span};
+use model::{ClusterPhase, ClusterReport, ClusterSpikes, Quantities, Span};
 
 use super::layout::{labelled, table, wrap};
 use super::{Detail, harmless, spike_differences};
@@ -59,6 +59,14 @@ pub(super) fn text(report: &ClusterReport, width: usize, detail: Detail) -> Stri
 }
 
 fn surest(report: &ClusterReport) -> &'static str {
+    // What is said first.
+    let leading = report
+        .spikes
+        .as_ref()
+        .filter(|it| report.sentence.starts_with(&it.sentence));
+    if let Some(first) = leading.and_then(|it| it.report.triggers.first()) {
+        return first.confidence.word();
+    }
     let words = report.phases.iter().map(|it| it.confidence);
     words.max().map_or("", |it| it.word())
 }
@@ -228,14 +236,21 @@ fn nodes(report: &ClusterReport, width: usize, detail: Detail) -> String {
     )
 }
 
-/// What each node's own recording says.
+/// What each node's own recording says. Without the other nodes a recording does not know what starts its spikes, and says
+/// that nothing is in the way.
 pub(super) fn verdicts(report: &ClusterReport) -> Vec<String> {
+    let spiking = report.spikes.as_ref().map(|it| &it.node);
     let with = report
         .nodes
         .iter()
         .filter_map(|it| Some((&it.name, it.verdict.as_ref()?)));
-    with.map(|(name, it)| format!("{name}: {} ({})", it.sentence, it.confidence.word()))
-        .collect()
+    let told = with.map(
+        |(name, it)| match spiking == Some(name) && it.cause == "healthy" {
+            true => format!("{name}: spikes, as above; without them nothing is in the way"),
+            false => format!("{name}: {} ({})", it.sentence, it.confidence.word()),
+        },
+    );
+    told.collect()
 }
 
 /// The spikes of a node, with what starts them and what is different then on each node.
@@ -248,9 +263,21 @@ fn spikes(report: &ClusterReport, width: usize) -> String {
     text.push_str(&super::spikes::of_several(&spikes.report, onset, width));
     for node in &spikes.elsewhere {
         text.push_str(&format!("\n  Then on {}\n", node.node));
-        text.push_str(&spike_differences::table_of(&node.differences, width));
+        text.push_str(&spike_differences::bare(&node.differences, width));
     }
-    text
+    let confirm = to_confirm(spikes).unwrap_or_default();
+    text + &labelled("To confirm", &confirm, width)
+}
+
+/// The experiment that would prove what starts the spikes.
+pub(super) fn to_confirm(spikes: &ClusterSpikes) -> Option<String> {
+    let first = spikes.report.triggers.first()?;
+    let node = first.node.as_ref()?;
+    let name = analysis::program_runs::short(&first.name);
+    Some(format!(
+        "on {node}, keep `{name}` from happening for some cycles: if the spikes on {} stay, this is wrong",
+        spikes.node
+    ))
 }
 
 /// What is known of each node's clock.

@@ -18,11 +18,17 @@ pub(super) const HEADINGS: [&str; 6] =
 
 /// Nothing where nothing is clearly different.
 pub(super) fn lines(spikes: &SpikeReport, width: usize) -> String {
-    table_of(&spikes.differences, width)
+    let note = "share: of the time that spikes add to the target's threads; of functions on a CPU, of the \
+         CPU time that they add";
+    told(&spikes.differences, Some(note), width)
 }
 
-/// The same of another node's.
-pub(super) fn table_of(differences: &[SpikeDifference], width: usize) -> String {
+/// The same of another node's, below a table that explains itself.
+pub(super) fn bare(differences: &[SpikeDifference], width: usize) -> String {
+    told(differences, None, width)
+}
+
+fn told(differences: &[SpikeDifference], note: Option<&str>, width: usize) -> String {
     let shown = rows(differences);
     if shown.is_empty() {
         return String::new();
@@ -30,11 +36,7 @@ pub(super) fn table_of(differences: &[SpikeDifference], width: usize) -> String 
     let more = differences.len() - shown.len();
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(shown);
-    let mut notes = vec![
-        "share: of the time that spikes add to the target's threads; of functions on a CPU, of the \
-         CPU time that they add"
-            .to_owned(),
-    ];
+    let mut notes: Vec<String> = note.into_iter().map(str::to_owned).collect();
     if more > 0 {
         notes.push(format!("{more} more (--json)"));
     }

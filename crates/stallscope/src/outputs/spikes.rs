@@ -34,12 +34,26 @@ pub(super) fn of_several(
     onset: impl Fn(usize) -> String,
     width: usize,
 ) -> String {
-    labelled("Spikes", &in_short(spikes, onset), width)
-        + &labelled("Period", &periods(spikes), width)
-        + &labelled("Trigger", &triggers(spikes), width)
+    let facts = facts(spikes, onset);
+    let told = facts
+        .iter()
+        .map(|(label, text)| labelled(label, text, width));
+    told.collect::<String>()
         + &labelled("Chain", &spikes.chain, width)
         + &spike_differences::lines(spikes, width)
         + &labelled("Calls", &calls(spikes), width)
+}
+
+/// How many there are, how often, and what comes before them.
+pub(super) fn facts(
+    spikes: &SpikeReport,
+    onset: impl Fn(usize) -> String,
+) -> [(&'static str, String); 3] {
+    [
+        ("Spikes", in_short(spikes, onset)),
+        ("Period", periods(spikes)),
+        ("Trigger", triggers(spikes)),
+    ]
 }
 
 /// `11 spikes of 1.9 s, 6 % of the time; p99 3.1 s in them, 4 ms otherwise; about 12,000 requests lost`

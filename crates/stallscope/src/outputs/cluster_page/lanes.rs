@@ -63,28 +63,32 @@ pub(super) fn chart(report: &ClusterReport) -> String {
     }
     let height = top + 24.0;
     let bands = bands(report, steps, top - APART, &x);
-    let marks = marks(report, steps, top - APART, &x);
+    let spikes = spikes(report, steps, top - APART, &x);
     let ticks = ticks(report, steps, top + 6.0, &x);
     let more = report.nodes.len().saturating_sub(MOST_LANES);
     let more = match more {
         0 => String::new(),
         more => format!("<p class=\"muted\">and {more} more nodes: in the table below</p>\n"),
     };
-    let keys = LINES
-        .iter()
-        .map(|(_, class, name)| format!("<span class=\"key {class}\">{name}</span> "));
-    let spikes = report.spikes.as_ref();
-    let spikes = spikes.map(|it| {
-        let name = escaped(&it.node);
-        format!("<span class=\"key mark\">spikes of {name}</span>")
-    });
-    let keys: String = keys.chain(spikes).collect();
+    let keys = keys(report);
     titled(
         "Pressure of each node (some, part of the time)",
         &format!(
-            "<p>{keys}</p>\n<div class=\"wide\"><svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"pressure of each node over time; the tables below have its means\">\n{bands}{marks}{body}{ticks}</svg></div>\n{more}"
+            "<p>{keys}</p>\n<div class=\"wide\"><svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"pressure of each node over time; the tables below have its means\">\n{bands}{spikes}{body}{ticks}</svg></div>\n{more}"
         ),
     )
+}
+
+/// What each colour stands for.
+fn keys(report: &ClusterReport) -> String {
+    let keys = LINES
+        .iter()
+        .map(|(_, class, name)| format!("<span class=\"key {class}\">{name}</span> "));
+    let spikes = report.spikes.as_ref().map(|it| {
+        let name = escaped(&it.node);
+        format!("<span class=\"key spike\">spikes of {name}</span>")
+    });
+    keys.chain(spikes).collect()
 }
 
 /// A name, a frame, and lines of shares from 0 to 1; where a value is not known a line is interrupted.
@@ -163,17 +167,17 @@ fn bands(report: &ClusterReport, steps: usize, bottom: f64, x: &impl Fn(f64) -> 
 }
 
 /// Each spike behind all lanes.
-fn marks(report: &ClusterReport, steps: usize, bottom: f64, x: &impl Fn(f64) -> f64) -> String {
+fn spikes(report: &ClusterReport, steps: usize, bottom: f64, x: &impl Fn(f64) -> f64) -> String {
     const NARROWEST: f64 = 1.5;
-    let Some(spikes) = &report.spikes else {
+    let Some(found) = &report.spikes else {
         return String::new();
     };
-    let name = escaped(&format!("spike of {}", spikes.node));
-    let each = spikes.spans.iter().map(|it| {
+    let name = escaped(&format!("spike of {}", found.node));
+    let each = found.spans.iter().map(|it| {
         let at = |ns| x(place(report, ns).clamp(0.0, steps as f64));
         let (from, to) = (at(it.from_ns), at(it.to_ns));
         format!(
-            "<rect class=\"mark\" x=\"{from:.1}\" y=\"{TOP:.1}\" width=\"{:.1}\" height=\"{:.1}\"><title>{name}</title></rect>\n",
+            "<rect class=\"spike\" x=\"{from:.1}\" y=\"{TOP:.1}\" width=\"{:.1}\" height=\"{:.1}\"><title>{name}</title></rect>\n",
             (to - from).max(NARROWEST),
             bottom - TOP,
         )

@@ -6,7 +6,7 @@ use model::{ClusterReport, Span};
 
 use super::cluster::{
     calls, cell, changed, clocks, columns, configured, shape, source, throughput, time,
-    time_of_day, verdicts,
+    time_of_day, to_confirm, verdicts,
 };
 use super::plain_page::{self, element, escaped, titled};
 use super::spike_differences;
@@ -76,8 +76,19 @@ fn spikes(report: &ClusterReport) -> String {
         let title = element("h3", "", &escaped(&format!("Then on {node}")));
         format!("{title}<div class=\"wide\"><table>\n{rows}</table></div>\n")
     });
-    let body = element("p", "", &escaped(&spikes.sentence)) + &tables.collect::<String>();
-    titled("Spikes", &body)
+    let onset = |at: usize| time_of_day(report, spikes.spans[at].from_ns);
+    let facts = super::spikes::facts(&spikes.report, onset);
+    let confirm = to_confirm(spikes).map(|it| ("To confirm", it));
+    let facts = facts
+        .into_iter()
+        .chain(confirm)
+        .filter(|it| !it.1.is_empty());
+    let facts = facts.map(|(label, text)| {
+        let text = escaped(&format!("{label}: {text}"));
+        element("p", "", &text)
+    });
+    let body = facts.collect::<String>() + &tables.collect::<String>();
+    titled(&format!("Spikes on {}", spikes.node), &body)
 }
 
 fn head(names: impl Iterator<Item = &'static str>) -> String {
