@@ -64,7 +64,7 @@ pub struct TcpReading {
     /// The address of the other end.
     pub peer: SocketAddr,
     /// A value for each column of `CONNECTION`, but that the last data is told by its age, ns: see `at`.
-    values: [i64; WIDTH],
+    pub values: [i64; WIDTH],
 }
 
 impl TcpReading {

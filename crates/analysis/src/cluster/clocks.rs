@@ -230,33 +230,37 @@ fn as_measured(nodes: &[Node<'_>], bounds: &mut Bounds) {
 }
 
 fn by_connections(nodes: &[Node<'_>], bounds: &mut Bounds) {
-    let mut ends: HashMap<Ends<'_>, (usize, EntityId)> = HashMap::new();
+    // A node may have been recorded with both ends: that of its own and that of a server on the same machine.
+    let mut ends: HashMap<Ends<'_>, Vec<(usize, EntityId)>> = HashMap::new();
     for (number, node) in nodes.iter().enumerate() {
-        for (here, there, id) in connections(node) {
-            let Some((other, far)) = ends.get(&(there, here)).copied() else {
-                ends.insert((here, there), (number, id));
-                continue;
-            };
-            if other == number {
-                continue;
+        for ((here, there), id) in connections(node) {
+            for (other, far) in ends.get(&(there, here)).into_iter().flatten().copied() {
+                let near = Readings::of(node, id);
+                let far = Readings::of(&nodes[other], far);
+                near.arrive_at(number, &far, other, bounds);
+                far.arrive_at(other, &near, number, bounds);
             }
-            let near = Readings::of(node, id);
-            let far = Readings::of(&nodes[other], far);
-            near.arrive_at(number, &far, other, bounds);
-            far.arrive_at(other, &near, number, bounds);
+        }
+        for (own, id) in connections(node) {
+            ends.entry(own).or_default().push((number, id));
         }
     }
 }
 
-/// A node's connections, by their ends; not those of loopback, which every machine has.
-fn connections<'a>(node: &Node<'a>) -> impl Iterator<Item = (&'a str, &'a str, EntityId)> {
-    let timeline = node.timeline;
-    let all = timeline.entities.of_kind(EntityKind::Connection);
-    all.filter_map(|it| {
-        let (here, there) = it.entity.name.split_once('-')?;
+/// A node's connections, by their ends; not those of loopback, which every machine has. Of several with the same ends, one
+/// after the other, it is not known which is the other node's.
+fn connections<'a>(node: &Node<'a>) -> impl Iterator<Item = (Ends<'a>, EntityId)> {
+    let mut all: BTreeMap<Ends<'a>, Option<EntityId>> = BTreeMap::new();
+    for it in node.timeline.entities.of_kind(EntityKind::Connection) {
         let is_shared = |it: &str| it.starts_with("127.") || it.starts_with("[::1]");
-        (!is_shared(here) && !is_shared(there)).then_some((here, there, it.id))
-    })
+        let ends = it.entity.name.split_once('-');
+        if let Some(ends) = ends.filter(|it| !is_shared(it.0) && !is_shared(it.1)) {
+            all.entry(ends)
+                .and_modify(|known| *known = None)
+                .or_insert(Some(it.id));
+        }
+    }
+    all.into_iter().filter_map(|(ends, id)| Some((ends, id?)))
 }
 
 /// Readings of one end: how much went over it in a direction, bytes, and when the last of it did, ns since 1970 by the node's

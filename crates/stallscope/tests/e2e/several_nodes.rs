@@ -29,13 +29,13 @@ for name in front back; do
     servers="$servers $!"
 done
 sleep 1
-"$STALLSCOPE" record --quiet --no-report --target port:8702 --for 9s -o back.stall &
+"$STALLSCOPE" record --quiet --no-report --target port:8702 --for 11s -o back.stall &
 back=$!
-"$STALLSCOPE" record --quiet --no-report --target port:8701 --for 9s -o front.stall &
+"$STALLSCOPE" record --quiet --no-report --target port:8701 --for 11s -o front.stall &
 front=$!
 sleep 3
 # Then the connections between both rest.
-ab -q -k -c 4 -t 4 -n 10000000 -H 'Accept-Encoding: gzip' http://10.77.0.1:8701/file > load
+ab -q -k -c 4 -t 6 -n 10000000 -H 'Accept-Encoding: gzip' http://10.77.0.1:8701/file > load
 wait $back $front
 "#;
 
