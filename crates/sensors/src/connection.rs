@@ -15,7 +15,7 @@ use model::{Column, EntityKind, MISSING, Quality, Table, Timestamp, Unit};
 use crate::bytes::{NS_PER_MS, NS_PER_US, times};
 use crate::netlink::{attributes, u32_at, u64_at};
 
-const WIDTH: usize = 17;
+const WIDTH: usize = 18;
 
 #[rustfmt::skip]
 static COLUMNS: &[Column; WIDTH] = &[
@@ -36,6 +36,7 @@ static COLUMNS: &[Column; WIDTH] = &[
     Column::counter("sender_limited_ns", Unit::Nanoseconds, "Part of the busy time in which this end's send buffer was full.", "tcp_info tcpi_sndbuf_limited").quality(Quality::Estimated).since("4.10"),
     Column::gauge("last_sent_ns", Unit::Nanoseconds, "When the last data was sent, on the recording's clock: to a tick of the kernel's timer (1 to 10 ms). Missing before the first.", "tcp_info tcpi_last_data_sent").quality(Quality::Estimated),
     Column::gauge("last_received_ns", Unit::Nanoseconds, "When the last data was received, in the same way.", "tcp_info tcpi_last_data_recv").quality(Quality::Estimated),
+    Column::counter("retransmitted_bytes", Unit::Bytes, "Part of bytes_sent that was sent again.", "tcp_info tcpi_bytes_retrans").since("4.19"),
 ];
 
 /// Where bytes and the time of the last of them are among the columns: sent and received.
@@ -153,6 +154,7 @@ fn take_info(info: &[u8], values: &mut [i64; WIDTH]) {
     values[14] = ns(long(184));
     values[15] = times(word(44), NS_PER_MS);
     values[16] = times(word(52), NS_PER_MS);
+    values[17] = long(208);
 }
 
 #[cfg(test)]
@@ -186,8 +188,8 @@ mod tests {
     #[cfg(target_endian = "little")]
     fn both_ends_of_a_loopback_connection_as_captured() {
         expect![[r#"
-            127.0.0.1:38565-127.0.0.1:55198 inode 619699: state=1 rtt_ns=24000 rtt_min_ns=24000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=0 bytes_received=1000 segments_out=1 segments_in=3 retransmitted_segments=0 delivered=1 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=48000000 last_received_ns=48000000
-            127.0.0.1:55198-127.0.0.1:38565 inode 619698: state=1 rtt_ns=31000 rtt_min_ns=10000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=1000 bytes_received=0 segments_out=3 segments_in=2 retransmitted_segments=0 delivered=2 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=48000000 last_received_ns=48000000
+            127.0.0.1:38565-127.0.0.1:55198 inode 619699: state=1 rtt_ns=24000 rtt_min_ns=24000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=0 bytes_received=1000 segments_out=1 segments_in=3 retransmitted_segments=0 delivered=1 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=48000000 last_received_ns=48000000 retransmitted_bytes=0
+            127.0.0.1:55198-127.0.0.1:38565 inode 619698: state=1 rtt_ns=31000 rtt_min_ns=10000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=1000 bytes_received=0 segments_out=3 segments_in=2 retransmitted_segments=0 delivered=2 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=48000000 last_received_ns=48000000 retransmitted_bytes=0
         "#]].assert_eq(&told(V4));
     }
 
@@ -195,8 +197,8 @@ mod tests {
     #[cfg(target_endian = "little")]
     fn addresses_of_the_longer_kind() {
         expect![[r#"
-            [::1]:32797-[::1]:54548 inode 618843: state=1 rtt_ns=22000 rtt_min_ns=22000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=0 bytes_received=10 segments_out=1 segments_in=3 retransmitted_segments=0 delivered=1 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=0 last_received_ns=0
-            [::1]:54548-[::1]:32797 inode 618842: state=1 rtt_ns=27000 rtt_min_ns=9000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=10 bytes_received=0 segments_out=3 segments_in=2 retransmitted_segments=0 delivered=2 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=0 last_received_ns=0
+            [::1]:32797-[::1]:54548 inode 618843: state=1 rtt_ns=22000 rtt_min_ns=22000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=0 bytes_received=10 segments_out=1 segments_in=3 retransmitted_segments=0 delivered=1 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=0 last_received_ns=0 retransmitted_bytes=0
+            [::1]:54548-[::1]:32797 inode 618842: state=1 rtt_ns=27000 rtt_min_ns=9000 unacked=0 send_queue_bytes=0 receive_queue_bytes=0 bytes_sent=10 bytes_received=0 segments_out=3 segments_in=2 retransmitted_segments=0 delivered=2 busy_ns=0 receiver_limited_ns=0 sender_limited_ns=0 last_sent_ns=0 last_received_ns=0 retransmitted_bytes=0
         "#]].assert_eq(&told(V6));
     }
 
@@ -222,18 +224,19 @@ mod tests {
             missing.map(|(column, _)| &*column.name).collect()
         };
         // Linux 4.18 (RHEL 8's first), 4.9, 4.1, 3.10 (RHEL 7).
-        assert_eq!(lacks(200), Vec::<&str>::new());
+        assert_eq!(lacks(200), ["retransmitted_bytes"]);
         assert_eq!(
             lacks(168),
             [
                 "delivered",
                 "busy_ns",
                 "receiver_limited_ns",
-                "sender_limited_ns"
+                "sender_limited_ns",
+                "retransmitted_bytes"
             ]
         );
-        assert_eq!(lacks(136).len(), 7);
-        assert_eq!(lacks(104).len(), 9);
+        assert_eq!(lacks(136).len(), 8);
+        assert_eq!(lacks(104).len(), 10);
         let (whole, short) = (with_info(232), with_info(200));
         // Acknowledged bytes stand in for sent ones; the kernel counts the handshake as one.
         assert_eq!((whole[6], short[6]), (1_000, 1_001));

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{EntityId, EntityKind, MISSING, NodeClock, TableData, Timestamp};
+use model::{EntityId, MISSING, NodeClock, TableData, Timestamp};
 
 use super::{Node, listed};
 use crate::number_format::duration;
@@ -251,7 +251,9 @@ fn by_connections(nodes: &[Node<'_>], bounds: &mut Bounds) {
 /// after the other, it is not known which is the other node's.
 fn connections<'a>(node: &Node<'a>) -> impl Iterator<Item = (Ends<'a>, EntityId)> {
     let mut all: BTreeMap<Ends<'a>, Option<EntityId>> = BTreeMap::new();
-    for it in node.timeline.entities.of_kind(EntityKind::Connection) {
+    let read = node.timeline.table("connection");
+    let read = read.into_iter().flat_map(TableData::entities);
+    for it in read.filter_map(|it| node.timeline.entities.get(it)) {
         let is_shared = |it: &str| it.starts_with("127.") || it.starts_with("[::1]");
         let ends = it.entity.name.split_once('-');
         if let Some(ends) = ends.filter(|it| !is_shared(it.0) && !is_shared(it.1)) {
@@ -284,14 +286,21 @@ impl Readings {
             "bytes_received",
             "last_received_ns",
             "retransmitted_segments",
+            "retransmitted_bytes",
         ];
         let columns = names.map(|it| table.table.position(it));
         let mut own = Self::default();
         let mut retransmitted = 0;
         let rows = table.rows_of(id).unwrap_or_default();
         for row in rows.iter().map(|it| *it as usize).take(MOST_READINGS) {
-            let [sent, sent_at, received, received_at, again] =
+            let [sent, sent_at, received, received_at, again, again_bytes] =
                 columns.map(|it| it.map_or(MISSING, |column| table.value(row, column)));
+            // An older kernel does not say how much was sent again: then nothing is known from there on.
+            let sent = match again_bytes {
+                MISSING if again > 0 => MISSING,
+                MISSING => sent,
+                bytes => sent.saturating_sub(bytes),
+            };
             // What is sent again moves the time of the last, and not what the other end has.
             let is_first = again == std::mem::replace(&mut retransmitted, again.max(0)).max(0);
             let both = [

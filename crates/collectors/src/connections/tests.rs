@@ -128,7 +128,7 @@ fn more_sockets_than_can_be_remembered_are_left_out() {
         inode: 0,
         local,
         peer: local,
-        values: [0; 17],
+        values: [0; 18],
     };
     let mut dump = Dump {
         sockets: &mut sockets,

@@ -1,4 +1,4 @@
-use model::{Entity, EntityEvent, EntityRecord, Meta, Timeline, Window};
+use model::{Entity, EntityEvent, EntityKind, EntityRecord, Meta, Timeline, Window};
 use proptest::prelude::*;
 use sensors::CONNECTION;
 
