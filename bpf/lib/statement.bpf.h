@@ -174,6 +174,10 @@ static __always_inline void look_at_statement(struct statement_state *state, str
 	if (!state->entry || bpf_probe_read_user(&head, sizeof(head), (void *)state->entry) ||
 	    head.changes == state->changes || (head.changes & 1))
 		return;
+	/* A process begins with an entry that another one left, with its statement: without a pid, until it is
+	 * filled in (pgstat_beshutdown_hook, pgstat_bestart). */
+	if (!head.pid)
+		return;
 	if (bpf_probe_read_user(&status, sizeof(status), (void *)(state->entry + layout->state)) ||
 	    bpf_probe_read_user(&id, sizeof(id), (void *)(state->entry + layout->id)))
 		return;

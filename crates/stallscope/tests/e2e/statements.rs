@@ -177,6 +177,8 @@ fn without_ids_the_way_to_them_is_told() {
             GapReason::Unsupported(why) => why.to_string().contains("compute_query_id = on"),
             _ => false,
         });
-        assert!(said, "{:?}", recording.meta.gaps);
+        let all = recording.timeline.entities.of_kind(EntityKind::Statement);
+        let names: Vec<&str> = all.map(|it| &*it.entity.name).collect();
+        assert!(said, "{:?}, {names:?}", recording.meta.gaps);
     });
 }
