@@ -4,10 +4,12 @@
 //! The store is asked (`store`), its answers become a recording per node in memory, as `import` makes them, and `analysis`
 //! looks at all of them together.
 
+mod pages;
 mod recordings;
 mod store;
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use imports::prometheus::{Node, Restart};
@@ -44,7 +46,9 @@ pub(crate) fn explain(arguments: &Explain) -> Result<u8> {
         .flatten()
         .any(OutputFile::is_stdout);
     if let Some(page) = page {
-        page.write_text(&outputs::cluster_page(&report))?;
+        let at = arguments.output.as_deref().unwrap_or(Path::new("."));
+        let pages = pages::pages(&report, &arguments.recordings, at);
+        page.write_text(&outputs::cluster_page(&report, &pages))?;
     }
     json.map_or(Ok(()), |file| file.write(&report))?;
     let text = outputs::cluster(&report, outputs::Detail::Full);

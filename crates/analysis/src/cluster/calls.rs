@@ -63,13 +63,17 @@ fn addresses<'a>(nodes: &[Node<'a>]) -> BTreeMap<&'a str, usize> {
             .filter_map(|it| node.timeline.entities.get(it))
         {
             let near = record.entity.name.split_once('-').map(|it| it.0);
-            let is_shared = |it: &str| it.starts_with("127.") || it.starts_with("[::1]");
             if let Some(near) = near.filter(|it| !is_shared(it)) {
                 all.insert(near, number);
             }
         }
     }
     all
+}
+
+/// Whether every machine has an address of its own that is called so.
+pub(super) fn is_shared(address: &str) -> bool {
+    address.starts_with("127.") || address.starts_with("[::1]")
 }
 
 fn sentence(

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use model::{EntityId, MISSING, NodeClock, TableData, Timestamp};
 
+use super::calls::is_shared;
 use super::{Node, listed};
 use crate::number_format::duration;
 
@@ -254,7 +255,6 @@ fn connections<'a>(node: &Node<'a>) -> impl Iterator<Item = (Ends<'a>, EntityId)
     let read = node.timeline.table("connection");
     let read = read.into_iter().flat_map(TableData::entities);
     for it in read.filter_map(|it| node.timeline.entities.get(it)) {
-        let is_shared = |it: &str| it.starts_with("127.") || it.starts_with("[::1]");
         let ends = it.entity.name.split_once('-');
         if let Some(ends) = ends.filter(|it| !is_shared(it.0) && !is_shared(it.1)) {
             all.entry(ends)

@@ -59,12 +59,12 @@ fn within(node: &str, clocks: &[NodeClock]) -> i64 {
     let clock = clocks.iter().find(|it| it.node == node);
     let known = clock.and_then(|it| Some((it.least_ns?, it.most_ns?, it.ahead_ns)));
     known.map_or(0, |(least, most, ahead)| {
-        (most - ahead).max(ahead - least).max(0)
+        let (above, below) = (most.saturating_sub(ahead), ahead.saturating_sub(least));
+        above.max(below).max(0)
     })
 }
 
-/// Whether spikes are worth the first sentence of the answer: as in one recording's verdict, or where they are all that is
-/// known.
+/// Whether spikes are worth the first sentence of the answer, as in one recording's verdict.
 pub(super) fn lead(spikes: &ClusterSpikes) -> bool {
     let added = spikes.report.added;
     added.is_some_and(|it| it >= crate::causes::events::ADDED.value())

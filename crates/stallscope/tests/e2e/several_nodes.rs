@@ -31,11 +31,11 @@ done
 sleep 1
 "$STALLSCOPE" record --quiet --no-report --target port:8702 --for 11s -o back.stall &
 back=$!
-"$STALLSCOPE" record --quiet --no-report --target port:8701 --for 11s -o front.stall &
+"$STALLSCOPE" record --quiet --target port:8701 --for 11s -o front.stall &
 front=$!
-sleep 3
+sleep 1
 # Then the connections between both rest.
-ab -q -k -c 4 -t 6 -n 10000000 -H 'Accept-Encoding: gzip' http://10.77.0.1:8701/file > load
+ab -q -k -c 4 -t 8 -n 10000000 -H 'Accept-Encoding: gzip' http://10.77.0.1:8701/file > load
 wait $back $front
 "#;
 
@@ -148,7 +148,9 @@ fn a_wait_on_another_node_is_followed_there() {
     let mut first = first.filter(|it| report.sentence.starts_with(&**it));
     assert!(first.next().is_some(), "{}", report.sentence);
     assert!(report.sentence.contains(waits), "{}", report.sentence);
-    assert!(place.read("page.html").contains(waits));
+    let page = place.read("page.html");
+    assert!(page.contains(waits));
+    assert!(page.contains("<a href=\"front.stall/report.html\">front</a>"));
     assert_eq!(clock(&report, 0).ahead_ns, 0, "{:?}", report.clocks);
     a_wrong_clock_is_corrected(&place);
     place

@@ -2,6 +2,8 @@
 
 mod lanes;
 
+use std::collections::BTreeMap;
+
 use model::{ClusterReport, Span};
 
 use super::cluster::{
@@ -11,8 +13,8 @@ use super::cluster::{
 use super::plain_page::{self, element, escaped, titled};
 use super::spike_differences;
 
-/// The page.
-pub(crate) fn page(report: &ClusterReport) -> String {
+/// The page, with links to the nodes' own, by their names.
+pub(crate) fn page(report: &ClusterReport, pages: &BTreeMap<String, String>) -> String {
     let number = report.nodes.len();
     let title = format!("{number} nodes, {}", time(report));
     let body = [
@@ -39,7 +41,7 @@ pub(crate) fn page(report: &ClusterReport) -> String {
                 .map(|it| format!("{}: {}", time_of_day(report, it.at_ns), it.sentence)),
         ),
         list("Configurations, best first", configured(report).into_iter()),
-        titled("Nodes (size at the end)", &nodes(report)),
+        titled("Nodes (size at the end)", &nodes(report, pages)),
         list("Not collected", report.not_collected.iter().cloned()),
     ];
     plain_page::document(
@@ -97,10 +99,14 @@ fn head(names: impl Iterator<Item = &'static str>) -> String {
 }
 
 fn row(name: &str, cells: impl Iterator<Item = String>) -> String {
+    named(&escaped(name), cells)
+}
+
+/// A row whose name is HTML.
+fn named(name: &str, cells: impl Iterator<Item = String>) -> String {
     let cells = cells.map(|it| format!("<td>{}</td>", escaped(&it)));
     format!(
-        "<tr><th scope=\"row\">{}</th>{}</tr>\n",
-        escaped(name),
+        "<tr><th scope=\"row\">{name}</th>{}</tr>\n",
         cells.collect::<String>()
     )
 }
@@ -134,7 +140,7 @@ fn phases(report: &ClusterReport) -> String {
     format!("<div class=\"wide\"><table>\n{rows}</table></div>\n")
 }
 
-fn nodes(report: &ClusterReport) -> String {
+fn nodes(report: &ClusterReport, pages: &BTreeMap<String, String>) -> String {
     let columns = columns(report.nodes.iter().map(|it| &it.means));
     let names = ["", "CPUs", "memory"].into_iter();
     let mut rows = head(names.chain(columns.iter().map(|it| it.1)));
@@ -144,7 +150,12 @@ fn nodes(report: &ClusterReport) -> String {
             node.memory_bytes.map_or("-".to_owned(), analysis::memory),
         ];
         let cells = columns.iter().map(|it| cell(&node.means, it.0));
-        rows.push_str(&row(&node.name, own.into_iter().chain(cells)));
+        let name = escaped(&node.name);
+        let name = match pages.get(&node.name) {
+            Some(address) => format!("<a href=\"{}\">{name}</a>", escaped(address)),
+            None => name,
+        };
+        rows.push_str(&named(&name, own.into_iter().chain(cells)));
     }
     format!("<div class=\"wide\"><table>\n{rows}</table></div>\n")
 }
