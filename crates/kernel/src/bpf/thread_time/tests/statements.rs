@@ -53,8 +53,19 @@ impl Server {
             ENTRY + u64::from(LAYOUTS[0].text),
             &(place + TEXT).to_ne_bytes(),
         );
+        server.fill_in();
         server.set(IDLE, 0);
         server
+    }
+
+    /// The entry is the process's own from now on.
+    fn fill_in(&self) {
+        self.write(ENTRY + 4, &self.pid().to_ne_bytes());
+    }
+
+    /// The entry is as a process that ended left it.
+    fn leave(&self) {
+        self.write(ENTRY + 4, &0_u32.to_ne_bytes());
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -139,6 +150,28 @@ impl Looked {
         let all = account.ns.iter().chain(&account.queued_ns).sum();
         [all, self.sums.iter().flat_map(|it| it.ns).sum()]
     }
+}
+
+#[test]
+fn what_another_process_left_in_the_entry_is_nobodys() {
+    let Some((mut thread_time, mut server, _alone)) = loaded_with("cat") else {
+        return;
+    };
+    server.leave();
+    server.run(11);
+    server.wake();
+    server.wake();
+    server.fill_in();
+    server.run(22);
+    server.wake();
+    server.wake();
+    let looked = Looked::at(&mut thread_time, &server);
+    assert!(
+        looked.sums.iter().all(|it| it.id != 11),
+        "{:?}",
+        looked.sums
+    );
+    assert_eq!(looked.of(22).calls, 1);
 }
 
 #[test]
