@@ -18,11 +18,7 @@ if [ -z "${STALLSCOPE:-}" ]; then
     cargo build --profile demo -p stallscope --bins
     STALLSCOPE=$PWD/${CARGO_TARGET_DIR:-target}/demo/stallscope
 fi
-out=$PWD/${DEMO_OUT:-demo-chain}
-if [ -e "$out" ]; then
-    echo "The demo writes into a new folder, and $out is there: remove it, or name another, DEMO_OUT=FOLDER" >&2
-    exit 1
-fi
+out=$PWD/demo-chain-$(date +%Y%m%d-%H%M%S)
 
 folder=$(mktemp -d /var/tmp/demo-chain.XXXXXX)
 bridge=stallchain
@@ -106,6 +102,7 @@ head = text[: text.rindex('"checksum": "crc32:')]
 open(path, "w").write(f'{head}"checksum": "crc32:{zlib.crc32(head.encode()):08x}"\n}}\n')
 PYTHON
 cd "$out"
+echo "The recordings, and what is said of them, are in $out" >&2
 "$STALLSCOPE" explain a.stall b.stall c.stall --json report.json -o report.html >report.txt
 cat report.txt
 
@@ -129,7 +126,7 @@ if first.get("node") != "a" or not first.get("name", "").startswith("sync-permis
     wrong.append("sync-permissions on a should come first")
 if not any(it.get("node") == "c" and "7155" in it["name"] for it in triggers):
     wrong.append("calls of c's port should be among what comes with the spikes")
-if not any(it["node"] == "c" and any("master" in one["who"] for one in it["differences"]) for it in spikes["elsewhere"]):
+if not any(it["node"] == "c" and any("master" in one["who"] for one in it["differences"]) for it in spikes.get("elsewhere", [])):
     wrong.append("the server on c should be found at work in them")
 if clock["least_ns"] is None or not clock["least_ns"] <= ahead_ms * 1e6 <= clock["most_ns"]:
     wrong.append(f"c's clock should be found {ahead_ms:.0f} ms ahead")
