@@ -1,6 +1,6 @@
 /*
- * master PORT LOG [ADDRESS]: the one server that knows the schema of all tables. One thread answers one call after the other;
- * each takes some 150 us of CPU time, and a line in the log.
+ * master PORT LOG [ADDRESS]: the one server that knows the schema of all tables. One thread answers one call after
+ * the other; each takes some 150 us of CPU time, and a line in the log.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -17,11 +17,12 @@ use crate::number_format::duration;
 
 /// How exactly a socket tells when data was sent or received, ns: a tick of the slowest timer (CONFIG_HZ=100).
 const TICK_NS: i64 = 10_000_000;
-/// What `run --on` found out about a node's clock (docs/cluster.md): how far it is ahead, ns; how exactly that is known, ns;
-/// and the recording of the machine that asked.
-const AHEAD: &str = "clock.ahead_ns";
-const WITHIN: &str = "clock.ahead_within_ns";
-const OF: &str = "clock.ahead_of";
+/// What `run --on` notes in the environment of a node's recording: how far its clock is ahead, ns.
+pub const CLOCK_AHEAD: &str = "clock.ahead_ns";
+/// How exactly that is known, ns.
+pub const CLOCK_AHEAD_WITHIN: &str = "clock.ahead_within_ns";
+/// Of which recording's machine, by the recording's id.
+pub const CLOCK_AHEAD_OF: &str = "clock.ahead_of";
 /// A connection with more readings is looked at in so many of them.
 const MOST_READINGS: usize = 20_000;
 
@@ -211,12 +212,15 @@ fn as_measured(nodes: &[Node<'_>], bounds: &mut Bounds) {
     for (number, node) in nodes.iter().enumerate() {
         let said = |name: &str| node.meta.environment.get(name);
         let number_of = |name| said(name)?.parse::<i64>().ok();
-        let of = said(OF).and_then(|id| {
+        let of = said(CLOCK_AHEAD_OF).and_then(|id| {
             nodes
                 .iter()
                 .position(|it| it.meta.identity.recording_id == *id)
         });
-        let Some(((ahead, within), of)) = number_of(AHEAD).zip(number_of(WITHIN)).zip(of) else {
+        let Some(((ahead, within), of)) = number_of(CLOCK_AHEAD)
+            .zip(number_of(CLOCK_AHEAD_WITHIN))
+            .zip(of)
+        else {
             continue;
         };
         let within = within.max(0);

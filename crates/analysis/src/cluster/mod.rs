@@ -28,7 +28,7 @@ use crate::number_format::{duration, rate};
 use crate::stats::mean;
 use crate::thresholds::Thresholds;
 use crate::workload_metrics;
-pub use clocks::clocks;
+pub use clocks::{CLOCK_AHEAD, CLOCK_AHEAD_OF, CLOCK_AHEAD_WITHIN, clocks};
 use grid::{Grid, known};
 
 /// With more nodes than this none is judged by itself in each phase: that would take longer than all else.
@@ -369,4 +369,4 @@ pub fn throughput(node: &Node<'_>) -> Vec<(i64, f64)> {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;

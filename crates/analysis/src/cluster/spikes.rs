@@ -5,6 +5,7 @@ use model::{ClusterSpikes, NodeClock, Provenance, Span, SpikeReport};
 use super::{MOST_JUDGED, Node, length};
 use crate::number_format::percent;
 use crate::spikes::{Beside, across};
+use crate::stats::median;
 
 /// `None` where no node's own recording has spikes.
 pub(super) fn spikes(nodes: &[Node<'_>], clocks: &[NodeClock]) -> Option<ClusterSpikes> {
@@ -72,9 +73,8 @@ pub(super) fn lead(spikes: &ClusterSpikes) -> bool {
 
 /// `Spikes on b: 11 of 800 ms, every 15.00 s, add 85 % of the time of its requests.`, and the chain.
 fn sentence(node: &str, report: &SpikeReport) -> String {
-    let mut widths: Vec<i64> = report.spikes.iter().map(|it| it.window.len_ns()).collect();
-    widths.sort_unstable();
-    let middle = widths.get(widths.len() / 2).copied().unwrap_or(0);
+    let widths: Vec<f64> = report.spikes.iter().map(|it| it.window.seconds()).collect();
+    let middle = median(&widths).unwrap_or(0.0);
     let period = report.trains.first();
     let period = period.map_or(String::new(), |it| {
         format!(", every {:.2} s", it.period_ns / 1e9)
@@ -86,7 +86,7 @@ fn sentence(node: &str, report: &SpikeReport) -> String {
     let many = report.spikes.len();
     let said = format!(
         "Spikes on {node}: {many} of {}{period}{added}.",
-        length(middle as f64 / 1e9)
+        length(middle)
     );
     match report.chain.is_empty() {
         true => said,

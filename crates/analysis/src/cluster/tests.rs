@@ -133,7 +133,7 @@ fn put(
     timeline.table_mut(table).push(time, entity, &row);
 }
 
-pub(in crate::cluster) fn meta(node: &str, window: Window, realtime: i64) -> Meta {
+pub(crate) fn meta(node: &str, window: Window, realtime: i64) -> Meta {
     Meta {
         format_version: FORMAT_VERSION,
         identity: Identity {

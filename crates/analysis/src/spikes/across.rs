@@ -94,3 +94,111 @@ pub(crate) fn across(
     report.chain = chain::sentence(&report, &elsewhere);
     (report, elsewhere)
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Schedule, Spike, Train};
+
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+    const CYCLE: i64 = 15_000 * MS;
+    /// The other machine was booted earlier.
+    const BOOTED: i64 = 7_000_000 * MS;
+    const LENGTH: i64 = 185_000 * MS;
+
+    fn at(ns: i64) -> Timestamp {
+        Timestamp::from_ns(ns)
+    }
+
+    /// Twelve spikes of a second, each 15 s.
+    fn spiking() -> SpikeReport {
+        let onset = |cycle: i64| 3_000 * MS + cycle * CYCLE;
+        let spikes = (0..12).map(|cycle| Spike {
+            window: Window::new(at(onset(cycle)), at(onset(cycle) + 1_000 * MS)),
+            peak_latency_ns: Some(8e8),
+            lowest_throughput: 0.0,
+            lost: 0.0,
+        });
+        SpikeReport {
+            window: Window::new(at(0), at(LENGTH)),
+            provenance: Provenance::ToolMean,
+            interval_ns: 100 * MS,
+            usual_latency_ns: Some(5e5),
+            usual_throughput: 1_000.0,
+            spikes: spikes.collect(),
+            spiking_ns: 12_000 * MS,
+            p99_inside_ns: None,
+            p99_outside_ns: None,
+            added: Some(0.9),
+            lost: 0.0,
+            trains: vec![Train {
+                period_ns: 15e9,
+                period_low_ns: 14.99e9,
+                period_high_ns: 15.01e9,
+                jitter_ns: 0.0,
+                coverage: 1.0,
+                purity: 1.0,
+                cycles: 12,
+                spikes: (0..12).collect(),
+                schedule: Schedule::Unknown,
+            }],
+            triggers: Vec::new(),
+            compared: 0,
+            chain: String::new(),
+            differences: Vec::new(),
+            measures: 0,
+            methods: Vec::new(),
+        }
+    }
+
+    /// Another node, on which a script begins 40 ms before each spike and lasts a second.
+    fn with_script() -> Timeline {
+        let mut timeline = Timeline::new(Window::new(at(BOOTED), at(BOOTED + LENGTH)));
+        for cycle in 0..12 {
+            let start = BOOTED + 2_960 * MS + cycle * CYCLE;
+            let path = format!("pid:{}@{}", 100 + cycle, start / (10 * MS));
+            let entity = Entity::new(EntityKind::Process, "sync", path);
+            let mut record = EntityRecord::new(EntityId(cycle as u32), entity, at(start));
+            record.vanished = Some(at(start + 1_000 * MS));
+            timeline.entities.apply(EntityEvent {
+                time: at(start),
+                record,
+            });
+        }
+        timeline
+    }
+
+    fn told(ahead_ns: i64) -> SpikeReport {
+        let own = Timeline::new(Window::new(at(0), at(LENGTH)));
+        let other = with_script();
+        let meta = crate::cluster::tests::meta("a", other.window, 0);
+        let beside = Beside {
+            name: "a",
+            timeline: &other,
+            meta: &meta,
+            ahead_ns,
+            within_ns: 10 * MS,
+        };
+        across("b", &own, &spiking(), &[beside]).0
+    }
+
+    #[test]
+    fn what_starts_the_spikes_is_found_on_another_node() {
+        let report = told(BOOTED);
+        let [first] = &*report.triggers else {
+            panic!("{:?}", report.triggers);
+        };
+        assert_eq!((&*first.name, first.node.as_deref()), ("sync", Some("a")));
+        assert!((first.lag_ns / 1e6 - 40.0).abs() < 1.0, "{first:?}");
+        assert_eq!(
+            report.chain,
+            "Every 15.00 s (12 of 12 cycles) `sync` starts on a."
+        );
+    }
+
+    #[test]
+    fn by_a_clock_that_is_300_ms_ahead_it_would_come_too_late() {
+        assert_eq!(told(BOOTED - 300 * MS).triggers, []);
+    }
+}

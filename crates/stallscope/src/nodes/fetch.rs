@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
 
+use analysis::cluster::{CLOCK_AHEAD, CLOCK_AHEAD_OF, CLOCK_AHEAD_WITHIN};
 use anyhow::{Context as _, Result, bail};
 use model::Gap;
 use recording::{FolderHandle, Reader, bundle};
@@ -140,9 +141,9 @@ fn unpack(
     recording::amend(&held, |meta| {
         let Some(id) = id else { return };
         let facts = [
-            ("clock.ahead_ns", clock.ahead_ns.to_string()),
-            ("clock.ahead_within_ns", clock.within_ns.to_string()),
-            ("clock.ahead_of", id.to_owned()),
+            (CLOCK_AHEAD, clock.ahead_ns.to_string()),
+            (CLOCK_AHEAD_WITHIN, clock.within_ns.to_string()),
+            (CLOCK_AHEAD_OF, id.to_owned()),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value));
         meta.environment.extend(facts);

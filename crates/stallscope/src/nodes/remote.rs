@@ -70,7 +70,8 @@ impl Remote {
     /// Has the node record the whole machine; returns where, once it does.
     pub(super) fn record(&mut self) -> Result<PathBuf> {
         let path = self.ask(RECORD, RECORDING, BEGINNING + MORE)?;
-        match path.starts_with('/') {
+        // It is shown on a terminal.
+        match path.starts_with('/') && !path.contains(char::is_control) {
             true => Ok(PathBuf::from(path)),
             false => bail!("the node does not say where it records"),
         }

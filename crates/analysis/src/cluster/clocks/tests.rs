@@ -40,12 +40,7 @@ fn end(
     let boot = 40_000 * S + phase * 7;
     let window = Window::new(Timestamp::from_ns(boot), Timestamp::from_ns(boot + LENGTH));
     let mut timeline = Timeline::new(window);
-    let entity = Entity::new(EntityKind::Connection, ends, format!("net:1/{ends}@1"));
-    let record = EntityRecord::new(EntityId(1), entity, window.start);
-    timeline.entities.apply(EntityEvent {
-        time: window.start,
-        record,
-    });
+    call(&mut timeline, EntityId(1), ends);
     let table = timeline.table_mut(&CONNECTION);
     let mut before = Vec::new();
     for reading in (phase..LENGTH).step_by(S as usize) {
@@ -233,16 +228,7 @@ fn a_node_without_connections_to_the_first_is_known_over_another() {
     third.name = "c";
     // b has an end of both connections.
     let mut b = second;
-    let ends = "10.0.0.1:5432-10.0.0.2:40312";
-    let record = EntityRecord::new(
-        EntityId(2),
-        Entity::new(EntityKind::Connection, ends, format!("net:2/{ends}@9")),
-        b.timeline.window.start,
-    );
-    b.timeline.entities.apply(EntityEvent {
-        time: b.timeline.window.start,
-        record,
-    });
+    call(&mut b.timeline, EntityId(2), "10.0.0.1:5432-10.0.0.2:40312");
     let own = both(&asked(&[7_000]), [300 * MS, -40 * MS], [830 * MS, 500 * MS]);
     let rows: Vec<(Timestamp, Vec<i64>)> = {
         let table = own[0].timeline.table("connection").expect("rows");
@@ -257,8 +243,8 @@ fn a_node_without_connections_to_the_first_is_known_over_another() {
     }
     // The first connection's other end must not be taken for it.
     let mut a = first;
-    rename(&mut a, "10.0.0.7:5432-10.0.0.8:1");
-    rename(&mut b, "10.0.0.8:1-10.0.0.7:5432");
+    call(&mut a.timeline, EntityId(1), "10.0.0.7:5432-10.0.0.8:1");
+    call(&mut b.timeline, EntityId(1), "10.0.0.8:1-10.0.0.7:5432");
     let clocks = clocks_of(&[a, b, third]);
     assert!(
         (clocks[0].ahead_ns - 300 * MS).abs() < 10 * MS,
@@ -268,24 +254,24 @@ fn a_node_without_connections_to_the_first_is_known_over_another() {
     assert_eq!(clocks[1].of, "a");
 }
 
-/// Calls the first connection by other ends.
-fn rename(made: &mut Made, ends: &str) {
-    let record = EntityRecord::new(
-        EntityId(1),
-        Entity::new(EntityKind::Connection, ends, format!("net:1/{ends}@1")),
-        made.timeline.window.start,
-    );
-    made.timeline.entities.apply(EntityEvent {
-        time: made.timeline.window.start,
-        record,
-    });
+/// Calls a connection by its ends.
+fn call(timeline: &mut Timeline, id: EntityId, ends: &str) {
+    let time = timeline.window.start;
+    let path = format!("net:1/{ends}@{}", id.0);
+    let entity = Entity::new(EntityKind::Connection, ends, path);
+    let record = EntityRecord::new(id, entity, time);
+    timeline.entities.apply(EntityEvent { time, record });
 }
 
 #[test]
 fn what_was_measured_over_ssh_counts_too() {
     let mut made = both(&[], [0, 0], [0, 0]);
     made[0].meta.identity.recording_id = "r-1".to_owned();
-    let said = [(AHEAD, "-250000000"), (WITHIN, "1500000"), (OF, "r-1")];
+    let said = [
+        (CLOCK_AHEAD, "-250000000"),
+        (CLOCK_AHEAD_WITHIN, "1500000"),
+        (CLOCK_AHEAD_OF, "r-1"),
+    ];
     made[1]
         .meta
         .environment
@@ -298,11 +284,11 @@ fn what_was_measured_over_ssh_counts_too() {
     made[1]
         .meta
         .environment
-        .insert(AHEAD.to_owned(), "-9223372036854775808".to_owned());
-    made[1]
-        .meta
-        .environment
-        .insert(WITHIN.to_owned(), "9223372036854775807".to_owned());
+        .insert(CLOCK_AHEAD.to_owned(), "-9223372036854775808".to_owned());
+    made[1].meta.environment.insert(
+        CLOCK_AHEAD_WITHIN.to_owned(),
+        "9223372036854775807".to_owned(),
+    );
     clocks_of(&made);
 }
 
