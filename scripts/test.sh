@@ -83,6 +83,19 @@ failed=$(count failed)
 skipped=$(grep -c '^SKIPPED:' "$log" || true)
 passed=$((passed > skipped ? passed - skipped : 0))
 
+# What failed, once more: it stands somewhere in thousands of lines, and what is kept of these is their end.
+what_failed() {
+    awk -v most=150 '
+        /^failures:/ { failures = 1 }
+        /^test result:/ { failures = 0 }
+        failures { print }
+        /^== page/ { n = 0 }
+        { lines[n++ % most] = $0 }
+        /^test result: page.* [1-9][0-9]* failed;/ {
+            for (i = n > most ? n - most : 0; i < n; i++) print lines[i % most]
+        }' "$log" | tail -n 600
+}
+
 # The page has a line for each step: without any the script itself stopped.
 if [ "$page_status" -ne 0 ] && ! grep -q '^test result: page.* [1-9][0-9]* failed;' "$log"; then
     broken+=("page (stopped, see above)")
@@ -93,6 +106,10 @@ if [ "$tests_status" -ne 0 ] && [ "$failed" -eq 0 ]; then
 fi
 
 echo
+if [ "$failed" -gt 0 ]; then
+    echo "== what failed"
+    what_failed
+fi
 if [ "${#broken[@]}" -gt 0 ]; then
     failed=$((failed + ${#broken[@]}))
     printf 'not clean: %s\n' "${broken[@]}"
