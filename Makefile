@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-spikes demo-storage demo-scaling demo-sizing demo-phases demo-cluster demo-chain test check lab lab-spikes soak fuzz bench ui build install-stealmeter fmt
+.PHONY: help demo demo-spikes demo-storage demo-scaling demo-sizing demo-phases demo-cluster demo-chain test check lab lab-spikes lab-prove soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -41,7 +41,10 @@ lab: ## run every situation with a known cause 3 times and score the verdicts; S
 	@SET="$(SET)" BY="$(BY)" SHARD="$(SHARD)" scripts/lab.sh
 
 lab-spikes: ## make spikes whose trigger is known, and score what is found (50 minutes; root); NAMES="grants cpu-burst.missed"
-	@NAMES="$(NAMES)" scripts/lab-spikes.sh
+	@NAMES="$(NAMES)" scripts/lab-kept.sh spikes
+
+lab-prove: ## experiment on servers whose limit is known, and score what is proved (40 minutes; root); NAMES="cpu-quota hot-mutex"
+	@NAMES="$(NAMES)" scripts/lab-kept.sh prove
 
 soak: ## be rough with the program for hours; interrupted, it goes on where it stopped
 	@scripts/soak.sh

@@ -65,21 +65,42 @@ step build cargo test --workspace --no-run
 
 wait "$load_generators" "$jmeter" || true
 
+count() {
+    awk -v word="$1;" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i == word) n += $(i - 1) }
+        END { print n + 0 }' "$2"
+}
+
 # --show-output: the lines of tests that passed are where SKIPPED stands.
 echo "== tests: cargo test --workspace"
 tests_status=0
 cargo test --workspace --no-fail-fast -- --show-output 2>&1 | tee "$log" || tests_status=$?
 
+# Tests make real load and measure it, two at a time, on machines that may be shared. What fails is tried once
+# more, by itself; it is named at the end all the same. See docs/decisions/tests-again.md.
+most_again=3
+again=()
+# Where a test's process died, its tests are not known.
+if [ "$(grep -c '^error: test failed' "$log")" = "$(grep -c '^test result: FAILED' "$log")" ]; then
+    mapfile -t again < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log" | sort -u)
+fi
+unsteady=0
+if [ "${#again[@]}" -gt 0 ] && [ "${#again[@]}" -le "$most_again" ]; then
+    echo "== tests again, by themselves: ${again[*]}"
+    log_again=$(mktemp)
+    if cargo test --workspace --lib --bins --tests --no-fail-fast -- --exact --test-threads=1 --show-output \
+        "${again[@]}" 2>&1 | tee "$log_again" && [ "$(count passed "$log_again")" -ge "${#again[@]}" ]; then
+        unsteady=${#again[@]}
+        tests_status=0
+    fi
+    rm -f "$log_again"
+fi
+
 echo "== page: scripts/ui.sh"
 page_status=0
 scripts/ui.sh 2>&1 | tee -a "$log" || page_status=$?
 
-count() {
-    awk -v word="$1;" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i == word) n += $(i - 1) }
-        END { print n + 0 }' "$log"
-}
-passed=$(count passed)
-failed=$(count failed)
+passed=$(($(count passed "$log") + unsteady))
+failed=$(($(count failed "$log") - unsteady))
 skipped=$(grep -c '^SKIPPED:' "$log" || true)
 passed=$((passed > skipped ? passed - skipped : 0))
 
@@ -106,9 +127,12 @@ if [ "$tests_status" -ne 0 ] && [ "$failed" -eq 0 ]; then
 fi
 
 echo
-if [ "$failed" -gt 0 ]; then
+if [ "$((failed + unsteady))" -gt 0 ]; then
     echo "== what failed"
     what_failed
+fi
+if [ "$unsteady" -gt 0 ]; then
+    printf 'failed, and passed by itself: %s\n' "${again[@]}"
 fi
 if [ "${#broken[@]}" -gt 0 ]; then
     failed=$((failed + ${#broken[@]}))

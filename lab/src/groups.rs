@@ -5,6 +5,7 @@ mod hierarchies;
 
 pub use hierarchies::{Hierarchies, Hierarchy, path_in};
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,6 +13,19 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::{names, processes};
+
+/// Files that hold what a group may use, of both versions.
+const LIMITS: [&str; 9] = [
+    "cpu.cfs_quota_us",
+    "blkio.throttle.read_iops_device",
+    "blkio.throttle.write_iops_device",
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+    "memory.limit_in_bytes",
+    "cpu.max",
+    "io.max",
+    "memory.high",
+];
 
 /// A group of the lab's own. Dropped, it gives its processes back and is removed.
 pub struct Group {
@@ -99,6 +113,24 @@ impl Drop for Group {
 pub fn members(folder: &Path) -> Vec<u32> {
     let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// What the limits of a process's groups are, by file.
+pub fn limits_of(pid: u32) -> Result<BTreeMap<PathBuf, String>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/cgroup"));
+    let text = text.with_context(|| format!("process {pid} has ended"))?;
+    let hierarchies = Hierarchies::find()?;
+    let mut found = BTreeMap::new();
+    for (controller, hierarchy) in hierarchies.named() {
+        let path = path_in(&text, controller).unwrap_or_default();
+        let folder = hierarchy.mount.join(path.trim_start_matches('/'));
+        for file in LIMITS {
+            if let Ok(text) = fs::read_to_string(folder.join(file)) {
+                found.insert(folder.join(file), text);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Moves a group's processes, and those of groups below it, to another group and removes it.

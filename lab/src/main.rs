@@ -10,6 +10,7 @@ mod baseline;
 mod binary;
 mod blog;
 mod by;
+mod dated;
 mod demo;
 mod demo_storage;
 mod disturbance;
@@ -25,8 +26,10 @@ mod outcome;
 mod postgres;
 mod print;
 mod processes;
+mod prove;
 mod removal;
 mod requirement;
+mod running;
 mod runs;
 mod scenario;
 mod scenarios;
@@ -77,6 +80,8 @@ enum Command {
     Gains(gains::GainsArguments),
     /// Make spikes whose trigger is known, and hold spikes, period and trigger that are found against it.
     Spikes(spikes::SpikesArguments),
+    /// Run experiments on servers whose limit is known, and hold what is proved and ruled out against it.
+    Prove(prove::ProveArguments),
     /// Pack one recording of each scenario, with what must be found in it.
     Keep(kept_recordings::KeepArguments),
     /// Diagnose the packed recordings again, and say whether the answers are right.
@@ -124,6 +129,7 @@ fn execute(command: Command) -> Result<u8> {
         // Whoever only asks for names need not be told what a killed run left.
         Command::Spikes(arguments) if arguments.list => spikes::list(&arguments),
         Command::Spikes(arguments) => with_clean_up(|| spikes::spikes(&arguments)),
+        Command::Prove(arguments) => with_clean_up(|| prove::prove(&arguments)),
         Command::Keep(arguments) => kept_recordings::keep(&arguments),
         Command::Kept(arguments) => kept_recordings::kept(&arguments),
         Command::Soak(arguments) if arguments.list => soak::list(&arguments),

@@ -122,7 +122,12 @@ impl Postgres {
 
     /// The server's first process.
     pub fn pid(&self) -> u32 {
-        self.server.as_ref().map_or(0, Child::id)
+        self.running().unwrap_or(0)
+    }
+
+    /// Its process, while it runs.
+    pub fn running(&self) -> Option<u32> {
+        self.server.as_ref().map(Child::id)
     }
 
     /// Makes a command a client of this server, over its unix socket: no option needs to be typed.

@@ -1,9 +1,9 @@
 //! `run`: makes each situation, records it with `stallscope run`, and keeps outcome and report. A
 //! repetition that has an outcome is not run again, so a long series can be interrupted.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -12,6 +12,7 @@ use crate::binary::Program;
 use crate::by::By;
 use crate::disturbance::{Disturbance, Reading};
 use crate::outcome::{self, Files, Outcome};
+use crate::running::{Running, prints_into};
 use crate::scenario::{AROUND, Cause, Load, Recorded, Scenario, Set, SetUp};
 use crate::shard::Shard;
 use crate::stage::Stage;
@@ -187,7 +188,7 @@ impl Recorder<'_> {
         outcome.cast.clone_from(&self.stage.cast);
         let mut command = self.command(load, files)?;
         let beside = self.load_beside(load, files)?;
-        if let Some(LoadBeside(generator)) = &beside {
+        if let Some(Running(generator)) = &beside {
             // Nobody plays the generator's role where `stallscope` knows of none.
             let generator = format!("pid:{}@", generator.id());
             outcome.cast.insert(Who::Generator, generator);
@@ -232,43 +233,18 @@ impl Recorder<'_> {
             }
         }
         self.stage.serve_command(&mut command);
-        let log = File::create(files.log())
-            .with_context(|| format!("cannot write {}", files.log().display()))?;
-        let copy = log.try_clone().context("cannot duplicate a log file")?;
-        command.stdin(Stdio::null()).stdout(log).stderr(copy);
+        prints_into(&mut command, &files.log())?;
         Ok(command)
     }
 
     /// Starts the load where `stallscope` will not. It was given more time than is recorded.
-    fn load_beside(&self, load: &Load, files: &Files) -> Result<Option<LoadBeside>> {
+    fn load_beside(&self, load: &Load, files: &Files) -> Result<Option<Running>> {
         if load.recorded == Recorded::Run {
             return Ok(None);
         }
-        let program = load.command.first().context("a load is a command")?;
-        let mut command = Command::new(program);
-        command.args(&load.command[1..]);
-        self.stage.serve_command(&mut command);
-        let log = File::create(files.load_log())
-            .with_context(|| format!("cannot write {}", files.load_log().display()))?;
-        let copy = log.try_clone().context("cannot duplicate a log file")?;
-        command.stdin(Stdio::null()).stdout(log).stderr(copy);
-        let child = command
-            .spawn()
-            .with_context(|| format!("cannot start {}", program.display()))?;
-        let beside = LoadBeside(child);
+        let beside = Running::start(load.beside(self.stage)?, &files.load_log())?;
         std::thread::sleep(AROUND);
         Ok(Some(beside))
-    }
-}
-
-/// A load that `record` looks on at. Dropped, it ends.
-struct LoadBeside(Child);
-
-impl Drop for LoadBeside {
-    fn drop(&mut self) {
-        // Its last second is not of interest, and a tool that is asked may take its time to sum up.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

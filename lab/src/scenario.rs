@@ -3,9 +3,10 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 
 use crate::stage::Stage;
@@ -300,6 +301,15 @@ impl Load {
         self.recorded = Recorded::Record;
         self.options.clear();
         self.with("--target", format!("pid:{server}"))
+    }
+
+    /// The command, to be run beside the program under test.
+    pub fn beside(&self, stage: &Stage) -> Result<Command> {
+        let (program, words) = self.command.split_first().context("a load is a command")?;
+        let mut command = Command::new(program);
+        command.args(words);
+        stage.serve_command(&mut command);
+        Ok(command)
     }
 
     /// What `set_up` returns.

@@ -10,8 +10,7 @@ mod situations;
 mod table;
 mod truth;
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,7 +20,7 @@ use model::Report;
 
 use crate::print::say;
 use crate::stage::Stage;
-use crate::{binary, interrupt, requirement};
+use crate::{binary, dated, interrupt, requirement};
 
 use run::{Files, Outcome, Runner};
 use situation::{Situation, Timing, Variant};
@@ -81,7 +80,7 @@ pub fn spikes(arguments: &SpikesArguments) -> Result<u8> {
     let text = [table, vec![String::new()], summary].concat().join("\n");
     say!("{text}");
     if let Some(path) = &arguments.append {
-        append(path, &text)?;
+        dated::append(path, &text)?;
     }
     Ok(u8::from(!is_met))
 }
@@ -187,23 +186,4 @@ fn read(path: &Path) -> Result<Report> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is no report", path.display()))
-}
-
-/// With the date and the command.
-fn append(path: &Path, text: &str) -> Result<()> {
-    let date = Command::new("date").args(["-u", "+%F, %H:%M UTC"]).output();
-    let date = String::from_utf8_lossy(&date.context("cannot run date")?.stdout)
-        .trim()
-        .to_owned();
-    let words = std::env::args().skip(1);
-    let command = std::iter::once("stallscope-lab".to_owned()).chain(words);
-    let command = command.collect::<Vec<_>>().join(" ");
-    let cpus = std::thread::available_parallelism().map_or(0, usize::from);
-    let opened = OpenOptions::new().create(true).append(true).open(path);
-    let mut file = opened.with_context(|| format!("cannot write {}", path.display()))?;
-    write!(
-        file,
-        "\n## {date}, {cpus} CPUs\n\n    {command}\n\n{text}\n"
-    )
-    .with_context(|| format!("cannot write {}", path.display()))
 }

@@ -71,6 +71,12 @@ impl Hierarchies {
         found
     }
 
+    /// All of them with the controller that one is for; v2 has an empty name.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &Hierarchy)> {
+        let v1 = self.v1.iter().map(|(name, it)| (name.as_str(), it));
+        v1.chain(self.v2.iter().map(|it| ("", it)))
+    }
+
     /// All of them, each mount once.
     pub fn all(&self) -> Vec<&Hierarchy> {
         let mut all: Vec<_> = self.v1.values().chain(&self.v2).collect();

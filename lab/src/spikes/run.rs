@@ -1,9 +1,9 @@
 //! Makes a situation, records it, and keeps when its events really were. That truth is written by whoever makes the
 //! events, and `stallscope` never sees it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -15,6 +15,7 @@ use super::situation::{By, Made, NOTED, SCHEDULE, Situation, Timing, Variant};
 use super::{crowd, truth};
 use crate::disturbance::{Disturbance, Reading};
 use crate::interrupt;
+use crate::running::Running;
 use crate::stage::Stage;
 
 /// Of a cycle's time, in parts of the period.
@@ -267,27 +268,5 @@ impl Runner<'_> {
             bail!("stallscope ended with {status}:\n{log}");
         }
         Ok(status.code())
-    }
-}
-
-/// A process that ends when dropped.
-struct Running(Child);
-
-impl Running {
-    /// What it prints goes into a file.
-    fn start(mut command: Command, log: &Path) -> Result<Self> {
-        let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
-        let copy = file.try_clone().context("cannot duplicate a log file")?;
-        command.stdin(Stdio::null()).stdout(file).stderr(copy);
-        let child = command.spawn();
-        let name = command.get_program().display().to_string();
-        Ok(Self(child.with_context(|| format!("cannot start {name}"))?))
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }

@@ -20,6 +20,9 @@ const PERIOD_US: u32 = 100_000;
 /// The weight of an ordinary v2 group, which stands for 1024 shares of v1.
 const V2_WEIGHT: u32 = 100;
 
+/// Hierarchies in which an experiment sets a limit, or reads what was used; v2 has no name.
+const LOWERED: [&str; 5] = ["", "blkio", "cpu", "cpuacct", "memory"];
+
 /// One limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Limit {
@@ -159,6 +162,27 @@ impl Stage {
             group.take(root)?;
             // Dropped after the group around it, with which it has gone then.
             self.groups.push(group);
+        }
+        Ok(())
+    }
+
+    /// Gives a process and its descendants a group of their own in each hierarchy where they have none yet, without a
+    /// limit: one can be set later, as by `stallscope prove`.
+    pub fn keep_apart(&mut self, name: &str, root: u32) -> Result<()> {
+        let hierarchies = Hierarchies::find()?;
+        let lowered = hierarchies.named().filter(|(it, _)| LOWERED.contains(it));
+        let mut mounts: Vec<_> = lowered.map(|(_, it)| it).collect();
+        mounts.sort_by(|a, b| a.mount.cmp(&b.mount));
+        mounts.dedup();
+        for hierarchy in mounts {
+            if members(hierarchy.origin()).contains(&root) {
+                let group = Group::create(hierarchy, name)?;
+                if group.file("cpu.shares").exists() {
+                    group.set("cpu.shares", &SHARES.to_string())?;
+                }
+                group.take(root)?;
+                self.groups.push(group);
+            }
         }
         Ok(())
     }

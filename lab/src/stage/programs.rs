@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use super::Stage;
 use crate::interrupt;
+use crate::postgres::Postgres;
 
 /// Owns nothing on any machine.
 const NOBODY: u32 = 65_534;
@@ -86,6 +87,15 @@ impl Stage {
         let pid = beside.child.id();
         self.beside.push(beside);
         Ok((pid, line))
+    }
+
+    /// The process of the server: the PostgreSQL that runs, else what was started first.
+    pub fn server(&self) -> Result<u32> {
+        let postgres = self.postgres.as_ref().and_then(Postgres::running);
+        let first = || self.beside.first().map(|it| it.child.id());
+        postgres
+            .or_else(first)
+            .context("the situation has started no server")
     }
 
     /// A command for a server that must not run as root, as nobody when we are root.

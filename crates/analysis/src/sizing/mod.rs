@@ -10,6 +10,7 @@ mod choice;
 mod demands;
 mod headroom;
 mod measured;
+mod of_cluster;
 mod phrases;
 mod prediction;
 mod prices;
@@ -27,6 +28,7 @@ use self::axes::Axes;
 use self::prediction::{NoPrediction, Prediction, Predictions};
 use crate::stats::median;
 
+pub use of_cluster::of_cluster;
 pub use prices::{Price, Prices};
 pub use untested::Made;
 

@@ -97,8 +97,18 @@ pub(super) fn date_and_time(ns: i64) -> String {
 
 /// The time of day; of a span of more than a day with its date.
 pub(super) fn time_of_day(report: &ClusterReport, ns: i64) -> String {
-    let is_long = report.span.to_ns - report.span.from_ns > DAY_NS;
-    shown(ns, if is_long { "%m-%d %H:%M" } else { "%H:%M:%S" })
+    shown(
+        ns,
+        match is_long(report) {
+            true => "%m-%d %H:%M",
+            false => "%H:%M:%S",
+        },
+    )
+}
+
+/// Whether a time of day alone does not say which day.
+pub(super) fn is_long(report: &ClusterReport) -> bool {
+    report.span.to_ns - report.span.from_ns > DAY_NS
 }
 
 fn shown(ns: i64, format: &str) -> String {
@@ -258,7 +268,7 @@ fn spikes(report: &ClusterReport, width: usize) -> String {
     let Some(spikes) = &report.spikes else {
         return String::new();
     };
-    let onset = |at: usize| time_of_day(report, spikes.spans[at].from_ns);
+    let onset = |at: usize| format!("{} UTC", time_of_day(report, spikes.spans[at].from_ns));
     let mut text = format!("\n  Spikes on {}\n", spikes.node);
     text.push_str(&super::spikes::of_several(&spikes.report, onset, width));
     for node in &spikes.elsewhere {

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use analysis::sizing::Made;
+use analysis::sizing::{Made, of_cluster};
 use analysis::sweep::{Asked, Configuration};
 use anyhow::{Context, Result, anyhow, bail};
-use model::{SWEEP_SCHEMA, Sweep, SweptParameter};
+use model::{CLUSTER_SCHEMA, ClusterReport, SWEEP_SCHEMA, Sweep, SweptParameter};
 use recording::bundle;
 use serde::Deserialize;
 
@@ -53,22 +53,14 @@ pub(super) fn read(typed: &[String]) -> Result<Source> {
             });
         }
         if path.is_file() && !recording::is_recording(path) && !bundle::is_bundle(path) {
-            let mut sweep = of_json(path)?;
-            let together = apart(&mut sweep);
-            return Ok(Source {
-                sweep,
-                made: Made {
-                    is_sweep: true,
-                    together,
-                    ..Made::default()
-                },
-            });
+            return of_json(path);
         }
     }
     of_recordings(typed)
 }
 
-fn of_json(path: &Path) -> Result<Sweep> {
+/// A sweep that was written, or a report on several nodes.
+fn of_json(path: &Path) -> Result<Source> {
     let shown = path.display();
     let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
     let mut text = String::new();
@@ -78,25 +70,51 @@ fn of_json(path: &Path) -> Result<Sweep> {
     if text.len() as u64 > MOST_BYTES {
         bail!("{shown} is too long for a sweep");
     }
-    let what =
-        "Name a sweep's folder or the JSON that `stallscope sweep --json` writes, or recordings";
+    let what = "Name a sweep's folder, the JSON that `stallscope sweep --json` or, of several nodes, `stallscope explain --json` writes, or recordings";
     let form: Form = serde_json::from_str(&text)
         .map_err(|error| anyhow!("{shown} is neither a recording nor JSON ({error}). {what}"))?;
     match form.schema.as_deref() {
-        Some(SWEEP_SCHEMA) => {}
+        Some(SWEEP_SCHEMA) => of_sweep(&text, path),
+        Some(CLUSTER_SCHEMA) => of_nodes(&text, path),
         Some(other) => bail!("{shown} is no sweep, but {other}. {what}"),
         None => bail!("{shown} is no sweep. {what}"),
     }
-    let sweep: Sweep = serde_json::from_str(&text)
+}
+
+fn of_nodes(text: &str, path: &Path) -> Result<Source> {
+    let shown = path.display();
+    let report: ClusterReport = serde_json::from_str(text)
+        .map_err(|error| anyhow!("{shown} is a damaged report on several nodes: {error}"))?;
+    let sweep = of_cluster(&report).map_err(|why| anyhow!("{shown}: {why}"))?;
+    Ok(Source {
+        sweep,
+        made: Made {
+            is_sweep: true,
+            ..Made::default()
+        },
+    })
+}
+
+fn of_sweep(text: &str, path: &Path) -> Result<Source> {
+    let shown = path.display();
+    let mut sweep: Sweep = serde_json::from_str(text)
         .map_err(|error| anyhow!("{shown} is a damaged sweep: {error}"))?;
     let width = sweep.parameters.len();
     if sweep.points.iter().any(|it| it.values.len() != width) {
         bail!("{shown} is a damaged sweep: a point has not as many values as there are parameters");
     }
-    match sweep.points.is_empty() {
-        true => bail!("{shown} has no run that counts, so nothing is known of any configuration"),
-        false => Ok(sweep),
+    if sweep.points.is_empty() {
+        bail!("{shown} has no run that counts, so nothing is known of any configuration");
     }
+    let together = apart(&mut sweep);
+    Ok(Source {
+        sweep,
+        made: Made {
+            is_sweep: true,
+            together,
+            ..Made::default()
+        },
+    })
 }
 
 fn of_recordings(typed: &[String]) -> Result<Source> {

@@ -428,7 +428,8 @@ proptest! {
     }
 
     #[test]
-    fn what_was_hidden_is_hidden_in_texts_too(secret in "zq[a-z0-9]{6,12}") {
+    fn what_was_hidden_is_hidden_in_texts_too(secret in "zq[b-dfghj0-9]{6,12}") {
+        // Of few letters: a word such as pwd in it would make it the name of a secret.
         // With more behind it the whole is the secret.
         for (program, words) in PLACES.iter().filter(|(_, words)| !words.contains("§x")) {
             let argv: Vec<OsString> = format!("{program}|{}", words.replace('§', &secret))

@@ -192,7 +192,8 @@ fn ticks(report: &ClusterReport, steps: usize, y: f64, x: &impl Fn(f64) -> f64) 
         let over_time = &report.over_time;
         let ns = over_time.start_ns + (step * over_time.step_ns as f64) as i64;
         format!(
-            "<text class=\"time\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>\n",
+            "<text class=\"time\" {} x=\"{:.1}\" y=\"{y:.1}\">{}</text>\n",
+            super::instant(ns, super::part(report)),
             x(step),
             escaped(&time_of_day(report, ns))
         )

@@ -1,17 +1,20 @@
-//! Several nodes as a page: one file that opens offline, without a program in it.
+//! Several nodes as a page: one file that opens offline. Its only program shows times in the reader's zone.
 
 mod lanes;
 
 use std::collections::BTreeMap;
 
+use analysis::cluster::length;
 use model::{ClusterReport, Span};
 
 use super::cluster::{
-    calls, cell, changed, clocks, columns, configured, shape, source, throughput, time,
-    time_of_day, to_confirm, verdicts,
+    calls, cell, changed, clocks, columns, configured, date_and_time, is_long, shape, source,
+    throughput, time, time_of_day, to_confirm, verdicts,
 };
 use super::plain_page::{self, element, escaped, titled};
 use super::spike_differences;
+
+const NS_PER_MS: i64 = 1_000_000;
 
 /// The page, with links to the nodes' own, by their names.
 pub(crate) fn page(report: &ClusterReport, pages: &BTreeMap<String, String>) -> String {
@@ -22,7 +25,10 @@ pub(crate) fn page(report: &ClusterReport, pages: &BTreeMap<String, String>) -> 
         element(
             "p",
             "muted",
-            &escaped(&format!("{}. Times are UTC.", source(report))),
+            &format!(
+                "{}. Times are <span id=\"zone\">UTC</span>.",
+                escaped(&source(report))
+            ),
         ),
         lanes::chart(report),
         spikes(report),
@@ -33,30 +39,69 @@ pub(crate) fn page(report: &ClusterReport, pages: &BTreeMap<String, String>) -> 
         list("Calls between nodes", calls(report).into_iter()),
         list("Clocks", clocks(report).into_iter()),
         titled("Phases", &phases(report)),
-        list(
-            "Events",
-            report
-                .events
-                .iter()
-                .map(|it| format!("{}: {}", time_of_day(report, it.at_ns), it.sentence)),
-        ),
+        events(report),
         list("Configurations, best first", configured(report).into_iter()),
         titled("Nodes (size at the end)", &nodes(report, pages)),
         list("Not collected", report.not_collected.iter().cloned()),
     ];
-    plain_page::document(
+    let Span { from_ns, to_ns } = report.span;
+    let heading = format!(
+        "{number} nodes, {} to {} ({})",
+        whole(from_ns),
+        whole(to_ns),
+        escaped(&length(report.span.seconds()))
+    );
+    plain_page::with_program(
         &format!("Stallscope: {title}"),
-        &escaped(&title),
+        &heading,
         &body.concat(),
+        include_str!("zone.js"),
     )
+}
+
+/// What the page's program needs to show an instant in another zone.
+fn instant(ns: i64, part: &str) -> String {
+    format!("data-at=\"{}\" data-as=\"{part}\"", ns / NS_PER_MS)
+}
+
+/// An instant with its date.
+fn whole(ns: i64) -> String {
+    let text = escaped(&date_and_time(ns));
+    format!("<time {}>{text}</time>", instant(ns, "full"))
+}
+
+/// How an instant stands in the text of this report.
+fn moment(report: &ClusterReport, ns: i64) -> String {
+    let text = escaped(&time_of_day(report, ns));
+    format!("<time {}>{text}</time>", instant(ns, part(report)))
+}
+
+/// Which part of an instant that is.
+fn part(report: &ClusterReport) -> &'static str {
+    match is_long(report) {
+        true => "minute",
+        false => "time",
+    }
+}
+
+fn events(report: &ClusterReport) -> String {
+    let items = report.events.iter().map(|it| {
+        let (when, text) = (moment(report, it.at_ns), escaped(&it.sentence));
+        element("li", "", &format!("{when}: {text}"))
+    });
+    listed("Events", &items.collect::<String>())
+}
+
+fn listed(title: &str, items: &str) -> String {
+    match items {
+        "" => String::new(),
+        _ => titled(title, &format!("<ul>\n{items}</ul>\n")),
+    }
 }
 
 fn list(title: &str, items: impl Iterator<Item = String>) -> String {
     let items: String = items.map(|it| element("li", "", &escaped(&it))).collect();
-    match items.is_empty() {
-        true => String::new(),
-        false => titled(title, &format!("<ul>\n{items}</ul>\n")),
-    }
+    listed(title, &items)
 }
 
 /// The spikes of a node: the chain, and what is different then, node by node.
@@ -78,7 +123,7 @@ fn spikes(report: &ClusterReport) -> String {
         let title = element("h3", "", &escaped(&format!("Then on {node}")));
         format!("{title}<div class=\"wide\"><table>\n{rows}</table></div>\n")
     });
-    let onset = |at: usize| time_of_day(report, spikes.spans[at].from_ns);
+    let onset = |at: usize| format!("{} UTC", time_of_day(report, spikes.spans[at].from_ns));
     let facts = super::spikes::facts(&spikes.report, onset);
     let confirm = to_confirm(spikes).map(|it| ("To confirm", it));
     let facts = facts
@@ -118,13 +163,9 @@ fn phases(report: &ClusterReport) -> String {
     let mut rows = head(names.chain(columns.iter().map(|it| it.1)));
     for phase in &report.phases {
         let Span { from_ns, to_ns } = phase.span;
-        let when = format!(
-            "{}-{}",
-            time_of_day(report, from_ns),
-            time_of_day(report, to_ns)
-        );
+        let when = format!("{}-{}", moment(report, from_ns), moment(report, to_ns));
         let own = [shape(phase), throughput(phase)].into_iter();
-        rows.push_str(&row(
+        rows.push_str(&named(
             &when,
             own.chain(columns.iter().map(|it| cell(&phase.means, it.0))),
         ));
