@@ -37,6 +37,8 @@ scripts/load-generators.sh >&2 || echo "No vegeta or Locust: these are tested on
 load_generators=$!
 scripts/jmeter.sh >/dev/null || echo "No JMeter: it is tested on captured output only" >&2 &
 jmeter=$!
+scripts/stores.sh >&2 || echo "No Prometheus 3 or node exporter 1.12: stores are tested with Debian's only" >&2 &
+stores=$!
 scripts/python.sh || echo "No Python with pyarrow: what export writes is not read back" >&2
 
 log=$(mktemp)
@@ -63,7 +65,7 @@ step tidy cargo xtask tidy
 # Tests, and the programs that they run: what `cargo build --bins` makes has other features, too.
 step build cargo test --workspace --no-run
 
-wait "$load_generators" "$jmeter" || true
+wait "$load_generators" "$jmeter" "$stores" || true
 
 count() {
     awk -v word="$1;" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i == word) n += $(i - 1) }

@@ -22,8 +22,8 @@ use crate::scenario::{Cause, SetUp};
 use crate::stage::Stage;
 use crate::{binary, dated, groups, interrupt, requirement};
 
-/// How long an experiment may take, s; loads go on a little longer.
-const SECONDS: u32 = 100;
+/// How long an experiment may take, s, as long as where nothing is said; loads go on a little longer.
+const SECONDS: u32 = 180;
 const LONGER: u32 = 60;
 /// A load runs for so long before anybody looks.
 const SETTLE: Duration = Duration::from_secs(3);

@@ -320,6 +320,12 @@ fn remove(folder: &Path, origin: &Path) -> Result<(), Error> {
     })
 }
 
+/// What stands behind a disk's number in a file with a line for each.
+pub(crate) fn line_of<'t>(text: &'t str, disk: &str) -> Option<&'t str> {
+    text.lines()
+        .find_map(|line| line.strip_prefix(disk)?.strip_prefix(' '))
+}
+
 pub(crate) fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),

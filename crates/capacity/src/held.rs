@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use kernel::Hierarchies;
 
 use crate::change::{Change, Step};
-use crate::group::{Folder, own_folder, own_groups, read};
+use crate::group::{Folder, line_of, own_folder, own_groups, read};
 use crate::limit::{LEAST_QUOTA_US, PERIOD_US, quota_us};
 use crate::{Controller, Error};
 
@@ -125,19 +125,55 @@ impl Held {
         Ok(found)
     }
 
-    /// What lowers a capacity, and what puts it back, as the files are now. Nothing is written.
+    /// What lowers a capacity, and what puts it back, as the files are now. Nothing is written. A limit that is lower
+    /// already stays as it is: none is ever raised.
     ///
     /// # Errors
     /// There is no group, a file cannot be read or is not ours to write, or the kernel does not take so little.
     pub fn change(&self, lowered: &Lowered) -> Result<Change, Error> {
         let folder = self.folder(lowered.controller())?;
+        let lowered = self.not_raised(lowered)?;
         let steps = match folder.is_v2 {
-            true => in_v2(&folder.path, lowered)?,
-            false => in_v1(&folder.path, lowered)?,
+            true => in_v2(&folder.path, &lowered)?,
+            false => in_v1(&folder.path, &lowered)?,
         };
         steps.iter().try_for_each(|it| is_ours(&it.path))?;
         Ok(Change { steps })
     }
+
+    /// The same within what the group's limits allow now.
+    fn not_raised(&self, lowered: &Lowered) -> Result<Lowered, Error> {
+        Ok(match lowered {
+            Lowered::Cpu(cpus) => {
+                let quota = self.quota()?;
+                Lowered::Cpu(quota.map_or(*cpus, |quota| quota.min(*cpus)))
+            }
+            Lowered::Memory(bytes) => {
+                let (_, limit) = self.memory()?;
+                Lowered::Memory(limit.map_or(*bytes, |limit| limit.min(*bytes)))
+            }
+            Lowered::Disk {
+                disk,
+                reads,
+                writes,
+            } => {
+                let limits = self.disk_limits(disk)?;
+                Lowered::Disk {
+                    disk: disk.clone(),
+                    reads: lower(*reads, limits.reads),
+                    writes: lower(*writes, limits.writes),
+                }
+            }
+        })
+    }
+}
+
+/// The lower of a wish and what is allowed.
+fn lower<T: Ord>(wanted: Option<T>, allowed: Option<T>) -> Option<T> {
+    wanted.map(|wanted| match allowed {
+        Some(allowed) => wanted.min(allowed),
+        None => wanted,
+    })
 }
 
 /// A file of a group with what is written to it, and what stands there now.
@@ -209,12 +245,6 @@ fn in_v2(folder: &Path, lowered: &Lowered) -> Result<Vec<Step>, Error> {
 
 fn quota(cpus: f64) -> String {
     quota_us(cpus).max(LEAST_QUOTA_US).to_string()
-}
-
-/// What stands behind a disk's number.
-fn line_of<'t>(text: &'t str, disk: &str) -> Option<&'t str> {
-    text.lines()
-        .find_map(|line| line.strip_prefix(disk)?.strip_prefix(' '))
 }
 
 /// An error where a file cannot be opened for writing.
@@ -331,9 +361,35 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_line_of_a_disk_is_found() {
-        let text = "254:0 100\n254:16 7\n";
-        assert_eq!(line_of(text, "254:16"), Some("7"));
-        assert_eq!(line_of(text, "254:1"), None);
+    fn a_limit_that_is_lower_already_is_not_raised() {
+        let Some((_group, mut child, held)) = held("low") else {
+            return;
+        };
+        let machine = crate::Machine::read(&[]).expect("/proc");
+        let disk = machine.disk_busy_ns.keys().find(|it| it.ends_with(":0"));
+        let disk = disk.expect("a disk").clone();
+        let reads = |most| Lowered::Disk {
+            disk: disk.clone(),
+            reads: Some(most),
+            writes: None,
+        };
+        assert_eq!(held.disk_limits(&disk).expect("a group").reads, None);
+        for (low, high) in [
+            (Lowered::Cpu(0.25), Lowered::Cpu(1.5)),
+            (Lowered::Memory(64 << 20), Lowered::Memory(1 << 30)),
+            (reads(300), reads(2_370)),
+        ] {
+            let low = held.change(&low).expect("it is ours");
+            low.apply().expect("the kernel takes it");
+            let as_it_is = texts(&low);
+            let high = held.change(&high).expect("it is ours");
+            high.apply().expect("the kernel takes it");
+            assert_eq!(texts(&low), as_it_is);
+            high.restore().expect("the kernel takes it");
+            assert_eq!(texts(&low), as_it_is);
+        }
+        assert_eq!(held.disk_limits(&disk).expect("a group").reads, Some(300));
+        child.kill().expect("it sleeps");
+        child.wait().expect("it ended");
     }
 }

@@ -4,20 +4,56 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::group::read;
+use crate::group::{line_of, read};
 use crate::{Controller, Error, Held};
 
 /// Ticks per second of /proc (proc(5): USER_HZ, which is 100 on every Linux).
 const TICK_NS: u64 = 10_000_000;
 
-/// Requests that a group made of a disk since it was made.
+/// Something of each kind of use that a group makes of a disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Disk {
+pub struct OfDisk<T> {
     /// Reads.
-    pub reads: u64,
+    pub reads: T,
     /// Writes.
-    pub writes: u64,
+    pub writes: T,
+    /// Bytes read.
+    pub read_bytes: T,
+    /// Bytes written.
+    pub written_bytes: T,
 }
+
+impl<T> OfDisk<T> {
+    /// All four, in the order in which they stand.
+    pub fn each(self) -> [T; 4] {
+        [self.reads, self.writes, self.read_bytes, self.written_bytes]
+    }
+
+    fn from_each([reads, writes, read_bytes, written_bytes]: [T; 4]) -> Self {
+        Self {
+            reads,
+            writes,
+            read_bytes,
+            written_bytes,
+        }
+    }
+}
+
+/// What a group made of a disk since it was made: requests and bytes.
+pub type Disk = OfDisk<u64>;
+
+/// What it may make of a disk in a second; `None` without a limit.
+pub type DiskLimits = OfDisk<Option<u64>>;
+
+/// The files of the limits in v1, and their words in io.max (kernel, Documentation/admin-guide/cgroup-v1/
+/// blkio-controller.rst and cgroup-v2.rst).
+const LIMITS_IN_V1: [&str; 4] = [
+    "blkio.throttle.read_iops_device",
+    "blkio.throttle.write_iops_device",
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+];
+const LIMITS_IN_V2: [&str; 4] = ["riops=", "wiops=", "rbps=", "wbps="];
 
 /// Counters of the machine since its start, and what is free now.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -131,33 +167,64 @@ impl Held {
         Ok(quota.zip(period).map(|(quota, period)| quota / period))
     }
 
-    /// Requests to disks, by `MAJOR:MINOR`.
+    /// What it made of disks, by `MAJOR:MINOR`.
     ///
     /// # Errors
     /// There is no group, or it cannot be read.
     pub fn disks(&self) -> Result<BTreeMap<String, Disk>, Error> {
         let folder = self.folder(Controller::Io)?;
-        let (file, words) = match folder.is_v2 {
-            true => ("io.stat", ["rios=", "wios="]),
-            false => ("blkio.throttle.io_serviced_recursive", ["Read ", "Write "]),
-        };
-        let mut disks: BTreeMap<String, Disk> = BTreeMap::new();
-        for line in read(&folder.path.join(file))?.lines() {
-            let Some((disk, rest)) = line.split_once(' ') else {
-                continue;
-            };
-            if !disk.contains(':') {
-                continue;
+        let mut disks: BTreeMap<String, [u64; 4]> = BTreeMap::new();
+        let mut add = |file: &str, words: &[(usize, &str)]| -> Result<(), Error> {
+            for line in read(&folder.path.join(file))?.lines() {
+                let Some((disk, rest)) = line.split_once(' ') else {
+                    continue;
+                };
+                if !disk.contains(':') {
+                    continue;
+                }
+                let of = disks.entry(disk.to_owned()).or_default();
+                for (place, word) in words {
+                    of[*place] += behind(rest, word).unwrap_or(0);
+                }
             }
-            let number = |word: &str| {
-                let behind = rest.split_once(word)?.1;
-                behind.split(' ').next()?.trim().parse::<u64>().ok()
-            };
-            let of = disks.entry(disk.to_owned()).or_default();
-            of.reads += number(words[0]).unwrap_or(0);
-            of.writes += number(words[1]).unwrap_or(0);
+            Ok(())
+        };
+        match folder.is_v2 {
+            true => add(
+                "io.stat",
+                &[(0, "rios="), (1, "wios="), (2, "rbytes="), (3, "wbytes=")],
+            )?,
+            false => {
+                let recursive = "blkio.throttle.io_serviced_recursive";
+                add(recursive, &[(0, "Read "), (1, "Write ")])?;
+                let recursive = "blkio.throttle.io_service_bytes_recursive";
+                add(recursive, &[(2, "Read "), (3, "Write ")])?;
+            }
         }
-        Ok(disks)
+        let each = disks.into_iter();
+        Ok(each.map(|(disk, it)| (disk, Disk::from_each(it))).collect())
+    }
+
+    /// The limits of the group for a disk, `MAJOR:MINOR`.
+    ///
+    /// # Errors
+    /// There is no group, or it cannot be read.
+    pub fn disk_limits(&self, disk: &str) -> Result<DiskLimits, Error> {
+        let folder = self.folder(Controller::Io)?;
+        if folder.is_v2 {
+            let text = read(&folder.path.join("io.max"))?;
+            let line = line_of(&text, disk).unwrap_or_default();
+            // `max` is no number.
+            let limits = LIMITS_IN_V2.map(|word| behind(line, word));
+            return Ok(DiskLimits::from_each(limits));
+        }
+        let mut limits = [None; 4];
+        for (limit, file) in limits.iter_mut().zip(LIMITS_IN_V1) {
+            let text = read(&folder.path.join(file))?;
+            let line = line_of(&text, disk).unwrap_or_default();
+            *limit = line.trim().parse().ok().filter(|it| *it > 0);
+        }
+        Ok(DiskLimits::from_each(limits))
     }
 
     /// Memory of the group now, and its limit, bytes; no limit where it has none.
@@ -179,6 +246,12 @@ impl Held {
         const NONE: u64 = 1 << 60;
         Ok((number(used)?.unwrap_or(0), limit.filter(|it| *it < NONE)))
     }
+}
+
+/// The number behind a word, wherever that stands in a line.
+fn behind(line: &str, word: &str) -> Option<u64> {
+    let behind = line.split_once(word)?.1;
+    behind.split(' ').next()?.trim().parse().ok()
 }
 
 /// The number behind a word at the beginning of a line.

@@ -6,7 +6,8 @@ use model::Capacity;
 use crate::postgres::DATABASE;
 use crate::scenario::{Cause, Load, SetUp};
 use crate::scenarios;
-use crate::stage::Stage;
+use crate::server::said;
+use crate::stage::{Limit, Stage, device_of};
 
 /// A server under load.
 pub struct Situation {
@@ -25,7 +26,7 @@ pub struct Situation {
 /// Both that are tried where nothing is said.
 const USUAL: &[&str] = &["--capacity", "cpu,disk"];
 
-/// Situations of the lab, by what limits them. Written down before any was tried.
+/// Situations of the lab, by what limits them. They last: of those that warm a cache until nothing limits them none is here.
 const OF_CPU: [&str; 6] = [
     "cpu-saturated",
     "cpu-quota",
@@ -34,8 +35,7 @@ const OF_CPU: [&str; 6] = [
     "redis-quota",
     "apache-password-hashes",
 ];
-const OF_DISK: [&str; 4] = [
-    "io-slow-reads",
+const OF_DISK: [&str; 3] = [
     "mariadb-reads-limited",
     "python-limited-writes",
     "redis-limited-journal",
@@ -54,6 +54,7 @@ const OF_NEITHER: [&str; 7] = [
 pub fn all() -> Result<Vec<Situation>> {
     let mut all = of_the_lab(&OF_CPU, Some(Capacity::Cpu))?;
     all.extend(of_the_lab(&OF_DISK, Some(Capacity::Disk))?);
+    all.push(throttled_reads());
     all.extend(memory()?);
     all.push(few_clients());
     all.extend(of_the_lab(&OF_NEITHER, None)?);
@@ -103,6 +104,35 @@ fn memory() -> Result<Vec<Situation>> {
         it.words = &["--capacity", "memory"];
     }
     Ok(found)
+}
+
+/// Reads per second of a server whose every request is one.
+const READS: u32 = 300;
+
+fn throttled_reads() -> Situation {
+    Situation {
+        name: "throttled-reads",
+        about: "Four connections ask a server that reads a block past the page cache for each request, and its group may \
+                read 300 times per second.",
+        limit: Some(Capacity::Disk),
+        words: USUAL,
+        set_up: set_up_throttled_reads,
+    }
+}
+
+fn set_up_throttled_reads(stage: &mut Stage, _: Cause) -> Result<SetUp> {
+    let mut server = stage.own(&["serve", "disk-reads", "--file"])?;
+    server.arg(stage.folder().join("data"));
+    let (pid, line) = stage.beside_that_speaks(server)?;
+    let (address, _) = said(&line).context("the server says where it is")?;
+    let limit = device_of(stage.folder()).map(|device| Limit::ReadsPerSecond(device, READS));
+    if let Err(error) = limit.and_then(|limit| stage.confine("limited", pid, &[limit])) {
+        return Ok(SetUp::NotHere(format!("{error:#}")));
+    }
+    let seconds = stage.seconds.to_string();
+    let load = stage.own(&["load", address, "--connections", "4", "--seconds", &seconds])?;
+    let words = std::iter::once(load.get_program()).chain(load.get_args());
+    Load::new(words).ready()
 }
 
 /// Processes of the load; each asks for one thing at a time.

@@ -369,6 +369,7 @@ mod tests {
             asked: SizingAsk { rate, goal: None },
             made: Made {
                 is_sweep: true,
+                is_stored: true,
                 ..Made::default()
             },
             ..Wanted::default()

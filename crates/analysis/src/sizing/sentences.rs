@@ -385,10 +385,15 @@ impl Said<'_> {
         let named = self.enough.first().map(|it| self.groups[*it].at);
         let own = &self.configurations[named?];
         let (some, waiting) = own.cpu_some.filter(|it| *it >= LEAST).zip(own.waiting)?;
+        let whose = match self.wanted.made.is_stored {
+            true => "the nodes' tasks",
+            false => "the server's threads",
+        };
         Some(format!(
-            "With {} at least one task waited for a CPU in {} of the time (CPU pressure, some). How many waited it does not say: of the server's threads {} on average, by their run-queue delay.",
+            "With {} at least one task waited for a CPU in {} of the time (CPU pressure, some). How many waited it does not say: of {} {} on average, by their run-queue delay.",
             self.full_name(own),
             percent(some),
+            whose,
             rate(waiting.value)
         ))
     }
@@ -423,7 +428,12 @@ impl Said<'_> {
     pub(super) fn caveats(&self) -> Vec<String> {
         let mut caveats = Vec::new();
         let made = &self.wanted.made;
-        if self.sweep.points.iter().all(|it| it.runs.len() < 2) {
+        if made.is_stored {
+            caveats.push(
+                "Each configuration is one stretch of time: whether its load or its caches were those of the others is not known"
+                    .to_owned(),
+            );
+        } else if self.sweep.points.iter().all(|it| it.runs.len() < 2) {
             let more = match made.is_sweep {
                 true => " (--repeat 3)",
                 false => "",

@@ -63,6 +63,8 @@ pub struct Made {
     pub is_complete: bool,
     /// Names of parameters that were set together; the others each by itself.
     pub together: Vec<Vec<String>>,
+    /// Whether its runs are stretches of time that a store of metrics has of several nodes.
+    pub is_stored: bool,
 }
 
 /// The sweep that tests what was not, over more clients; `None` where the command or its clients are not known.

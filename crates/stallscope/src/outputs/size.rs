@@ -152,7 +152,7 @@ fn table(report: &SizingReport, width: usize, detail: Detail) -> String {
     let waits = match waits.is_empty() {
         true => waits,
         false => {
-            format!("\n  Threads of the server that wait, and pressure of the machine\n{waits}")
+            format!("\n  Threads that wait, and pressure\n{waits}")
         }
     };
     format!("{}{waits}", table.lines(table.gives(), width))

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use capacity::{Disk, Entry, Lowered, Machine, Stopped, disk_name};
+use capacity::{Disk, DiskLimits, Entry, Lowered, Machine, OfDisk, Stopped, disk_name};
 use model::Capacity;
 use regex::Regex;
 
@@ -20,8 +20,12 @@ pub(super) enum Subject {
     Cpu {
         quota: Option<f64>,
     },
-    /// `MAJOR:MINOR`.
-    Disk(String),
+    Disk {
+        /// `MAJOR:MINOR`.
+        number: String,
+        /// What the group may make of it.
+        limits: DiskLimits,
+    },
     Memory,
     Clients(Vec<Stopped>),
 }
@@ -35,10 +39,36 @@ pub(super) struct Measured {
     all_cpus: f64,
     /// How long its threads were in line for a CPU, per time that they ran.
     in_line: f64,
-    /// Requests of the group per second, by disk, and for which share of the time the disk had one.
-    disks: Vec<(String, [f64; 2], f64)>,
+    disks: Vec<DiskUse>,
     /// Memory of the group, its limit, and what is free, bytes.
     memory: Option<(u64, Option<u64>, u64)>,
+}
+
+/// What the group made of a disk.
+struct DiskUse {
+    /// `MAJOR:MINOR`.
+    number: String,
+    /// In a second.
+    rates: OfDisk<f64>,
+    /// For which share of the time the disk had a request, anybody's.
+    busy: f64,
+}
+
+impl DiskUse {
+    /// Requests per second.
+    fn requests(&self) -> f64 {
+        self.rates.reads + self.rates.writes
+    }
+
+    /// How many times as much it could make. While a disk has a request it is taken for fully used (the utilization law;
+    /// `%util` of iostat(1)); what is limited can grow up to its limit.
+    fn room(&self, limits: DiskLimits) -> f64 {
+        let limited = self.rates.each().into_iter().zip(limits.each());
+        let limited = limited.filter_map(|(rate, limit)| Some(limit? as f64 / rate.max(1e-9)));
+        limited
+            .fold(1.0 / self.busy.clamp(0.01, 1.0), f64::min)
+            .max(1.0)
+    }
 }
 
 impl Measured {
@@ -67,12 +97,16 @@ impl Measured {
             .map(|(disk, after)| {
                 let before: Disk = disks.get(&disk).copied().unwrap_or_default();
                 let busy = |of: &Machine| of.disk_busy_ns.get(&disk).copied().unwrap_or(0);
-                let busy = per_second(busy(&machine), busy(&machine_after)) / 1e9;
-                let requests = [
-                    per_second(before.reads, after.reads),
-                    per_second(before.writes, after.writes),
-                ];
-                (disk, requests, busy)
+                DiskUse {
+                    busy: per_second(busy(&machine), busy(&machine_after)) / 1e9,
+                    rates: OfDisk {
+                        reads: per_second(before.reads, after.reads),
+                        writes: per_second(before.writes, after.writes),
+                        read_bytes: per_second(before.read_bytes, after.read_bytes),
+                        written_bytes: per_second(before.written_bytes, after.written_bytes),
+                    },
+                    number: disk,
+                }
             });
         Ok(Some(Self {
             block,
@@ -88,8 +122,8 @@ impl Measured {
         }))
     }
 
-    fn of_disk(&self, disk: &str) -> Option<&(String, [f64; 2], f64)> {
-        self.disks.iter().find(|it| it.0 == disk)
+    fn of_disk(&self, number: &str) -> Option<&DiskUse> {
+        self.disks.iter().find(|it| it.number == number)
     }
 }
 
@@ -111,17 +145,19 @@ impl Subject {
             }),
             Capacity::Memory => Ok(Self::Memory),
             Capacity::Disk => {
-                let total = |it: &&(String, [f64; 2], f64)| it.1[0] + it.1[1];
-                let most = first
-                    .disks
-                    .iter()
-                    .max_by(|a, b| total(a).total_cmp(&total(b)));
-                match most.filter(|it| total(it) >= LEAST_REQUESTS) {
-                    Some((disk, ..)) => Ok(Self::Disk(disk.clone())),
+                let all = first.disks.iter();
+                let most = all.max_by(|a, b| a.requests().total_cmp(&b.requests()));
+                match most.filter(|it| it.requests() >= LEAST_REQUESTS) {
+                    Some(it) => Ok(Self::Disk {
+                        number: it.number.clone(),
+                        limits: held
+                            .disk_limits(&it.number)
+                            .map_err(|error| error.to_string())?,
+                    }),
                     None => Err(format!(
                         "{} made {:.1} disk requests/s",
                         target.name,
-                        most.as_ref().map_or(0.0, total)
+                        most.map_or(0.0, DiskUse::requests)
                     )),
                 }
             }
@@ -158,12 +194,11 @@ impl Subject {
                 let available = quota.map_or(free, |quota| quota.min(free));
                 (measured.cpus, available.max(measured.cpus))
             }
-            Self::Disk(disk) => {
-                let (used, busy) = measured
-                    .of_disk(disk)
-                    .map_or((0.0, 1.0), |it| (it.1[0] + it.1[1], it.2));
-                // While a disk has a request it is taken for fully used (the utilization law; `%util` of iostat(1)).
-                (used, used / busy.clamp(0.01, 1.0))
+            Self::Disk { number, limits } => {
+                let known = measured.of_disk(number);
+                known.map_or((0.0, 0.0), |it| {
+                    (it.requests(), it.requests() * it.room(*limits))
+                })
             }
             Self::Memory => {
                 let (used, limit, free) = measured.memory.unwrap_or_default();
@@ -191,15 +226,16 @@ impl Subject {
         Ok(match self {
             Self::Cpu { .. } => (change(&Lowered::Cpu(to))?, to),
             Self::Memory => (change(&Lowered::Memory(to as u64))?, to),
-            Self::Disk(disk) => {
-                let [reads, writes] = measured.of_disk(disk).map_or([0.0; 2], |it| it.1);
-                let share = to / (reads + writes).max(1e-9);
+            Self::Disk { number, .. } => {
+                let known = measured.of_disk(number);
+                let rates = known.map(|it| it.rates).unwrap_or_default();
+                let share = to / (rates.reads + rates.writes).max(1e-9);
                 // A kind that is hardly there is left alone: a limit near nothing would be none of throughput.
                 let limit = |rate: f64| (rate >= 1.0).then(|| (rate * share).ceil() as u64);
                 let lowered = Lowered::Disk {
-                    disk: disk.clone(),
-                    reads: limit(reads),
-                    writes: limit(writes),
+                    disk: number.clone(),
+                    reads: limit(rates.reads),
+                    writes: limit(rates.writes),
                 };
                 (change(&lowered)?, to)
             }
@@ -218,9 +254,43 @@ impl Subject {
     pub(super) fn name(&self, target: &Target, capacity: Capacity) -> String {
         let group = controller(capacity).and_then(|it| target.held.group(it).ok());
         match self {
-            Self::Disk(disk) => disk_name(disk),
+            Self::Disk { number, .. } => disk_name(number),
             Self::Clients(_) => "the processes of the load".to_owned(),
             _ => group.map_or_else(String::new, |it| it.display().to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_limited_can_grow_up_to_its_limit() {
+        let used = |busy| DiskUse {
+            number: "254:0".to_owned(),
+            rates: OfDisk {
+                reads: 300.0,
+                writes: 20.0,
+                read_bytes: 4.8e6,
+                written_bytes: 1e5,
+            },
+            busy,
+        };
+        let none = DiskLimits::default();
+        assert!((used(0.25).room(none) - 4.0).abs() < 1e-9);
+        assert!((used(2.0).room(none) - 1.0).abs() < 1e-9);
+        let reads = |most| DiskLimits {
+            reads: Some(most),
+            ..none
+        };
+        assert!((used(0.02).room(reads(300)) - 1.0).abs() < 1e-9);
+        assert!((used(0.02).room(reads(600)) - 2.0).abs() < 1e-9);
+        assert!((used(0.5).room(reads(6_000)) - 2.0).abs() < 1e-9);
+        let bytes = DiskLimits {
+            read_bytes: Some(5_000_000),
+            ..none
+        };
+        assert!(used(0.02).room(bytes) < 1.05);
     }
 }

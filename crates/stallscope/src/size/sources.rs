@@ -49,6 +49,7 @@ pub(super) fn read(typed: &[String]) -> Result<Source> {
                     is_sweep: true,
                     is_complete: true,
                     together,
+                    is_stored: false,
                 },
             });
         }
@@ -90,6 +91,7 @@ fn of_nodes(text: &str, path: &Path) -> Result<Source> {
         sweep,
         made: Made {
             is_sweep: true,
+            is_stored: true,
             ..Made::default()
         },
     })

@@ -1,30 +1,15 @@
 //! Real load generators beside pgbench: what they say while they run and at their end, and by label.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use model::{EntityKind, LabelReport, Report, Summary};
 
+use crate::brought;
 use crate::needs;
 use crate::other_servers::{free_port, nginx, started};
 use crate::place::{JSON, Place};
 use crate::postgres;
 use crate::process::{Ended, Running};
-
-/// Where a script of `scripts` put a tool, or a reason to skip.
-fn tool(script: &str, path: &str) -> Option<PathBuf> {
-    let test = std::env::current_exe().expect("the test is a file");
-    let target = test
-        .ancestors()
-        .nth(3)
-        .expect("it lies in the target folder");
-    let found = target.join(path);
-    if !found.exists() {
-        needs::skip(&format!("there is no {path} (scripts/{script} brings it)"));
-        return None;
-    }
-    Some(found)
-}
 
 /// A server with a file of 100 bytes, and the folder of the run.
 fn server() -> Option<(Running, Place, u16)> {
@@ -62,7 +47,7 @@ fn run(place: &Place, words: &[&str]) -> Ended {
 
 #[test]
 fn vegeta_in_a_pipe_is_understood() {
-    let Some(vegeta) = tool("load-generators.sh", "load-generators/bin/vegeta") else {
+    let Some(vegeta) = brought::tool("load-generators.sh", "load-generators/bin/vegeta") else {
         return;
     };
     let Some((_server, _files, port)) = server() else {
@@ -96,7 +81,7 @@ fn vegeta_in_a_pipe_is_understood() {
 
 #[test]
 fn locust_tells_endpoints_apart_while_it_runs() {
-    let Some(locust) = tool("load-generators.sh", "load-generators/bin/locust") else {
+    let Some(locust) = brought::tool("load-generators.sh", "load-generators/bin/locust") else {
         return;
     };
     let Some((_server, _files, port)) = server() else {
@@ -266,7 +251,7 @@ fn counts_are_those_of_the_file(place: &Place, ended: &Ended) {
 
 #[test]
 fn jmeter_tells_samplers_apart_and_how_long_each_took() {
-    let Some(jar) = tool("jmeter.sh", "jmeter/bin/ApacheJMeter.jar") else {
+    let Some(jar) = brought::tool("jmeter.sh", "jmeter/bin/ApacheJMeter.jar") else {
         return;
     };
     if !needs::program("java") {

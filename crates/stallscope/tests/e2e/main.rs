@@ -12,6 +12,7 @@
 
 mod allotment;
 mod block_io;
+mod brought;
 mod bundle;
 mod children;
 mod compare;

@@ -4,11 +4,13 @@
 mod history;
 mod store;
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use model::{ClusterPhase, ClusterReport};
 
+use crate::brought;
 use crate::needs;
 use crate::other_servers::free_port;
 use crate::place::{JSON, Place};
@@ -203,7 +205,31 @@ fn victoria_metrics_tells_the_same() {
     });
     let (first, _) = explained(&place, &Store::prometheus(&place, &text, &[]), &[]);
     let (second, _) = explained(&place, &Store::victoria(&place, &text), &[]);
-    check_configurations(&second, 0);
+    tell_the_same(&first, &second);
+}
+
+#[test]
+fn prometheus_3_tells_the_same() {
+    let Some(third) = brought::tool("stores.sh", "stores/bin/prometheus") else {
+        return;
+    };
+    if !needs::program(PROMETHEUS) {
+        return;
+    }
+    let place = Place::new();
+    let text = made(Variant {
+        scrape_s: 15,
+        ..Variant::default()
+    });
+    // It reads what the older one wrote, and writes what that does not read: so it comes second.
+    let (first, _) = explained(&place, &Store::prometheus(&place, &text, &[]), &[]);
+    let (second, _) = explained(&place, &Store::started(&place, &third, &[]), &[]);
+    tell_the_same(&first, &second);
+}
+
+/// Of the hour whose configurations are known.
+fn tell_the_same(first: &ClusterReport, second: &ClusterReport) {
+    check_configurations(second, 0);
     assert_eq!(first.phases.len(), second.phases.len());
     for (one, other) in first.phases.iter().zip(&second.phases) {
         assert_eq!((minutes(one), &one.limits), (minutes(other), &other.limits));
@@ -218,7 +244,7 @@ fn victoria_metrics_tells_the_same() {
     let kinds = |report: &ClusterReport| -> Vec<String> {
         report.events.iter().map(|it| it.kind.clone()).collect()
     };
-    assert_eq!(kinds(&first), kinds(&second));
+    assert_eq!(kinds(first), kinds(second));
 }
 
 #[test]
@@ -373,26 +399,40 @@ fn a_store_that_asks_who_it_is_is_told_and_nobody_else() {
 const EXPORTER: &str = "prometheus-node-exporter";
 
 /// One on a loopback address, with the target that it is for Prometheus.
-fn exporter(host: &str) -> (String, Running) {
+fn exporter(program: &Path, host: &str) -> (String, Running) {
     let at = format!("{host}:{}", free_port());
-    let mut command = Command::new(EXPORTER);
+    let mut command = Command::new(program);
     command.arg(format!("--web.listen-address={at}"));
     (at, Running::start(command))
 }
 
 #[test]
 fn real_node_exporters_are_read_by_their_names() {
-    if !needs::program(PROMETHEUS) || !needs::program(EXPORTER) || !needs::pressure() {
+    if needs::program(PROMETHEUS) && needs::program(EXPORTER) {
+        real_nodes(Path::new(EXPORTER), Path::new(PROMETHEUS));
+    }
+}
+
+#[test]
+fn new_node_exporters_are_read_from_prometheus_3() {
+    let tool = |name: &str| brought::tool("stores.sh", &format!("stores/bin/{name}"));
+    if let (Some(exporter), Some(store)) = (tool("node_exporter"), tool("prometheus")) {
+        real_nodes(&exporter, &store);
+    }
+}
+
+fn real_nodes(program: &Path, store: &Path) {
+    if !needs::pressure() {
         return;
     }
     let place = Place::new();
-    let nodes = ["127.0.0.2", "127.0.0.3"].map(exporter);
+    let nodes = ["127.0.0.2", "127.0.0.3"].map(|host| exporter(program, host));
     let targets: Vec<String> = nodes.iter().map(|it| format!("'{}'", it.0)).collect();
     place.write("prometheus.yml", format!(
         "global: {{scrape_interval: 1s, scrape_timeout: 1s}}\nscrape_configs: [{{job_name: node, static_configs: [{{targets: [{}]}}]}}]\n",
         targets.join(", ")
     ));
-    let store = Store::prometheus_of(&place, &[]);
+    let store = Store::started(&place, store, &[]);
     std::thread::sleep(Duration::from_secs(3));
     let busy = place.shell("timeout 12 sh -c 'while :; do :; done & while :; do :; done & while :; do :; done & wait'").output();
     busy.expect("a shell");

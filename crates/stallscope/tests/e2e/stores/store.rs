@@ -1,5 +1,6 @@
 //! Real stores of metrics: Prometheus, VictoriaMetrics.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -38,13 +39,13 @@ impl Store {
             String::from_utf8_lossy(&made.stderr)
         );
         place.write("prometheus.yml", "global: {scrape_interval: 15s}\n");
-        Self::prometheus_of(place, further)
+        Self::started(place, Path::new(PROMETHEUS), further)
     }
 
-    /// With the configuration that lies there.
-    pub fn prometheus_of(place: &Place, further: &[&str]) -> Self {
+    /// A Prometheus with the configuration and the data that lie there.
+    pub fn started(place: &Place, program: &Path, further: &[&str]) -> Self {
         let port = free_port();
-        let mut command = Command::new(PROMETHEUS);
+        let mut command = Command::new(program);
         command
             .args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"])
             .arg("--storage.tsdb.retention.time=100y")
