@@ -152,6 +152,17 @@ impl Drop for Group {
 }
 
 impl Folder {
+    /// What a file says in this group, and then in those around it that have it: they limit it as well. The outermost is
+    /// the root of the mount, which in a container is a group like others.
+    pub(crate) fn with_those_around(&self, file: &str) -> Result<Vec<String>, Error> {
+        let own = read(&self.path.join(file))?;
+        let around = self.path.ancestors().skip(1);
+        let around = around
+            .take_while(|it| it.starts_with(&self.origin))
+            .filter_map(|it| read(&it.join(file)).ok());
+        Ok(std::iter::once(own).chain(around).collect())
+    }
+
     fn set(&self, setting: &Setting) -> Result<(), Error> {
         let path = self.path.join(setting.file);
         write(&path, &setting.text)?;

@@ -307,6 +307,13 @@ pub(crate) mod tests {
         }
     }
 
+    fn inside(folder: &Folder) -> Folder {
+        Folder {
+            path: folder.path.join("inner"),
+            ..folder.clone()
+        }
+    }
+
     fn texts(change: &Change) -> Vec<String> {
         let text = |step: &Step| read(&step.path).expect("a file").trim().to_owned();
         change.steps.iter().map(text).collect()
@@ -360,6 +367,28 @@ pub(crate) mod tests {
         child.wait().expect("it ended");
     }
 
+    /// As in a container with groups of its own: what the group around it may use limits it as well. In the unified
+    /// hierarchy a group with processes has none with controllers below it.
+    fn limits_of_the_group_around_it(held: &Held, disk: &str) {
+        let inner = Held {
+            folders: held.folders.iter().map(inside).collect(),
+            ..held.clone()
+        };
+        for folder in &inner.folders {
+            fs::create_dir(&folder.path).expect("root may make groups");
+        }
+        let [own, around] = [held, &inner].map(|it| {
+            let disk = it.disk_limits(disk).expect("a group").reads;
+            let (_, memory) = it.memory().expect("a group");
+            (disk, it.quota().expect("a group"), memory)
+        });
+        for folder in &inner.folders {
+            fs::remove_dir(&folder.path).expect("nobody is in it");
+        }
+        assert_eq!(own, (Some(300), Some(0.25), Some(64 << 20)));
+        assert_eq!(around, own);
+    }
+
     #[test]
     fn a_limit_that_is_lower_already_is_not_raised() {
         let Some((_group, mut child, held)) = held("low") else {
@@ -388,7 +417,9 @@ pub(crate) mod tests {
             high.restore().expect("the kernel takes it");
             assert_eq!(texts(&low), as_it_is);
         }
-        assert_eq!(held.disk_limits(&disk).expect("a group").reads, Some(300));
+        if held.folders.iter().all(|it| !it.is_v2) {
+            limits_of_the_group_around_it(&held, &disk);
+        }
         child.kill().expect("it sleeps");
         child.wait().expect("it ended");
     }

@@ -24,4 +24,4 @@ pub use held::{Held, Lowered};
 pub use journal::{Entry, Journal, Repaired, repair};
 pub use limit::{Kind, Limit};
 pub use stopped::Stopped;
-pub use usage::{Disk, DiskLimits, Machine, OfDisk, disk_name};
+pub use usage::{Disk, DiskLimits, Machine, OfDisk, cpu_ns_of, disk_name};

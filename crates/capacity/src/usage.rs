@@ -95,6 +95,11 @@ impl Machine {
     }
 }
 
+/// CPU time of processes since their start, of those that live, ns, in steps of 10 ms.
+pub fn cpu_ns_of(processes: &[u32]) -> u64 {
+    processes.iter().map(|pid| ticks(*pid)).sum::<u64>() * TICK_NS
+}
+
 /// `vda` of `254:0`; the number where it has no name.
 pub fn disk_name(disk: &str) -> String {
     let text = fs::read_to_string(format!("/sys/dev/block/{disk}/uevent")).unwrap_or_default();
@@ -117,8 +122,7 @@ impl Held {
             let text = read(&folder.path.join("cpu.stat"))?;
             return Ok(value(&text, "usage_usec").unwrap_or(0) * 1_000);
         }
-        let members = self.members(Controller::Cpu)?;
-        Ok(members.into_iter().map(ticks).sum::<u64>() * TICK_NS)
+        Ok(cpu_ns_of(&self.members(Controller::Cpu)?))
     }
 
     /// How long the threads of the group's processes ran and how long they were in line for a CPU, ns, of those that live
@@ -144,27 +148,35 @@ impl Held {
         Ok(sum)
     }
 
-    /// The quota of the group, in CPUs; `None` without one.
+    /// The quota of the group, in CPUs; `None` without one. Groups around it limit it as well: the lowest counts.
     ///
     /// # Errors
     /// There is no group, or it cannot be read.
     pub fn quota(&self) -> Result<Option<f64>, Error> {
         let folder = self.folder(Controller::Cpu)?;
         let number = |text: &str| text.trim().parse::<f64>().ok();
-        let (quota, period) = match folder.is_v2 {
+        let all: Vec<(Option<f64>, Option<f64>)> = match folder.is_v2 {
             true => {
-                let text = read(&folder.path.join("cpu.max"))?;
-                let mut words = text.split_ascii_whitespace().map(number);
-                (words.next().flatten(), words.next().flatten())
+                let texts = folder.with_those_around("cpu.max")?;
+                let both = texts.iter().map(|text| {
+                    let mut words = text.split_ascii_whitespace().map(number);
+                    (words.next().flatten(), words.next().flatten())
+                });
+                both.collect()
             }
-            false => (
-                number(&read(&folder.path.join("cpu.cfs_quota_us"))?),
-                number(&read(&folder.path.join("cpu.cfs_period_us"))?),
-            ),
+            false => {
+                let quotas = folder.with_those_around("cpu.cfs_quota_us")?;
+                let periods = folder.with_those_around("cpu.cfs_period_us")?;
+                let both = quotas.iter().zip(&periods);
+                both.map(|(quota, period)| (number(quota), number(period)))
+                    .collect()
+            }
         };
         // -1 stands for none.
-        let quota = quota.filter(|it| *it > 0.0);
-        Ok(quota.zip(period).map(|(quota, period)| quota / period))
+        let cpus = all
+            .into_iter()
+            .filter_map(|(quota, period)| Some(quota.filter(|it| *it > 0.0)? / period?));
+        Ok(cpus.reduce(f64::min))
     }
 
     /// What it made of disks, by `MAJOR:MINOR`.
@@ -205,29 +217,36 @@ impl Held {
         Ok(each.map(|(disk, it)| (disk, Disk::from_each(it))).collect())
     }
 
-    /// The limits of the group for a disk, `MAJOR:MINOR`.
+    /// The limits of the group for a disk, `MAJOR:MINOR`, the lowest of its own and of those of groups around it.
     ///
     /// # Errors
     /// There is no group, or it cannot be read.
     pub fn disk_limits(&self, disk: &str) -> Result<DiskLimits, Error> {
         let folder = self.folder(Controller::Io)?;
-        if folder.is_v2 {
-            let text = read(&folder.path.join("io.max"))?;
-            let line = line_of(&text, disk).unwrap_or_default();
-            // `max` is no number.
-            let limits = LIMITS_IN_V2.map(|word| behind(line, word));
-            return Ok(DiskLimits::from_each(limits));
-        }
+        let of_disk = |texts: Vec<String>, limit: &dyn Fn(&str) -> Option<u64>| {
+            let lines = texts.iter().filter_map(|text| line_of(text, disk));
+            lines.filter_map(limit).min()
+        };
         let mut limits = [None; 4];
-        for (limit, file) in limits.iter_mut().zip(LIMITS_IN_V1) {
-            let text = read(&folder.path.join(file))?;
-            let line = line_of(&text, disk).unwrap_or_default();
-            *limit = line.trim().parse().ok().filter(|it| *it > 0);
+        for (place, most) in limits.iter_mut().enumerate() {
+            *most = match folder.is_v2 {
+                // `max` is no number.
+                true => {
+                    let texts = folder.with_those_around("io.max")?;
+                    of_disk(texts, &|line| behind(line, LIMITS_IN_V2[place]))
+                }
+                // 0 stands for none.
+                false => {
+                    let texts = folder.with_those_around(LIMITS_IN_V1[place])?;
+                    of_disk(texts, &|line| line.trim().parse().ok().filter(|it| *it > 0))
+                }
+            };
         }
         Ok(DiskLimits::from_each(limits))
     }
 
-    /// Memory of the group now, and its limit, bytes; no limit where it has none.
+    /// Memory of the group now, and its limit, bytes, the lowest of its own and of those of groups around it; no limit
+    /// where none has one.
     ///
     /// # Errors
     /// There is no group, or it cannot be read.
@@ -237,14 +256,17 @@ impl Held {
             true => ("memory.current", &["memory.max", "memory.high"]),
             false => ("memory.usage_in_bytes", &["memory.limit_in_bytes"]),
         };
-        let number = |file: &str| Ok(read(&folder.path.join(file))?.trim().parse::<u64>().ok());
+        let number = |text: &str| text.trim().parse::<u64>().ok();
         let mut limit = None;
         for file in most {
-            limit = [limit, number(file)?].into_iter().flatten().min();
+            let texts = folder.with_those_around(file)?;
+            let own = texts.iter().filter_map(|it| number(it));
+            limit = own.chain(limit).min();
         }
         // Without a limit v1 says the largest number of pages (kernel, mm/page_counter.c, PAGE_COUNTER_MAX).
         const NONE: u64 = 1 << 60;
-        Ok((number(used)?.unwrap_or(0), limit.filter(|it| *it < NONE)))
+        let used = number(&read(&folder.path.join(used))?).unwrap_or(0);
+        Ok((used, limit.filter(|it| *it < NONE)))
     }
 }
 

@@ -19,6 +19,7 @@ test.describe("a reader in India", () => {
     const zone = page.getByLabel("Zone of times");
     await zone.selectOption("Asia/Kolkata");
     const own = await shown();
+    await expect(page.getByRole("heading", { level: 1 })).toContainText("Asia/Kolkata");
     const places = await times.evaluateAll((all) =>
       all.map((it) => [it.getAttribute("data-at"), it.getAttribute("data-as")]),
     );

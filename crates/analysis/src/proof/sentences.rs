@@ -77,7 +77,7 @@ pub(super) fn of_capacity(
         _ => {
             let ended = tried.ended.as_ref();
             let ended = ended.map_or_else(String::new, |why| format!(" It ended because {why}."));
-            format!("It is not sure whether {what} limits: {did}{known}.{ended}")
+            format!("It is not certain whether {what} limits: {did}{known}.{ended}")
         }
     }
 }
@@ -122,7 +122,7 @@ pub(super) fn of_without(trial: &WithoutTrial) -> String {
         ProofOutcome::RuledOut => {
             format!("{} does not slow the target down: {did}.", capital(&names))
         }
-        _ => format!("It is not sure whether {names} slows the target down: {did}."),
+        _ => format!("It is not certain whether {names} slows the target down: {did}."),
     }
 }
 

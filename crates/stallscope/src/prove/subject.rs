@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use capacity::{Disk, DiskLimits, Entry, Lowered, Machine, OfDisk, Stopped, disk_name};
+use capacity::{Disk, DiskLimits, Entry, Lowered, Machine, OfDisk, Stopped, cpu_ns_of, disk_name};
 use model::Capacity;
 use regex::Regex;
 
@@ -37,6 +37,8 @@ pub(super) struct Measured {
     idle_cpus: f64,
     /// All that it may use.
     all_cpus: f64,
+    /// What its load used.
+    load_cpus: f64,
     /// How long its threads were in line for a CPU, per time that they ran.
     in_line: f64,
     disks: Vec<DiskUse>,
@@ -78,6 +80,7 @@ impl Measured {
         let (began, machine) = (Instant::now(), Machine::read(&target.cpus)?);
         let cpu_ns = held.cpu_ns().ok();
         let waited = held.ran_and_waited_ns().unwrap_or_default();
+        let load_ns = cpu_ns_of(&target.generator);
         let disks = held.disks().unwrap_or_default();
         let Some(block) = blocks.as_it_is(LENGTH)? else {
             return Ok(None);
@@ -113,6 +116,7 @@ impl Measured {
             cpus: cpus / 1e9,
             idle_cpus: idle / 1e9,
             all_cpus: machine.cpus.into(),
+            load_cpus: per_second(load_ns, cpu_ns_of(&target.generator)) / 1e9,
             in_line: in_line / ran.max(1.0),
             disks: disks.collect(),
             memory: held
@@ -186,10 +190,12 @@ impl Subject {
     pub(super) fn amount(&self, measured: &Measured) -> (f64, f64) {
         match self {
             Self::Cpu { quota } => {
-                // Who is hardly ever in line has all CPUs that it wants, whoever else uses them.
+                // Who is hardly ever in line has all CPUs that it wants, whoever else uses them: but its own load, which
+                // computes before there is anything to do for it.
+                let idle = measured.cpus + measured.idle_cpus;
                 let free = match measured.in_line < IN_LINE {
-                    true => measured.all_cpus,
-                    false => measured.cpus + measured.idle_cpus,
+                    true => idle.max(measured.all_cpus - measured.load_cpus),
+                    false => idle,
                 };
                 let available = quota.map_or(free, |quota| quota.min(free));
                 (measured.cpus, available.max(measured.cpus))

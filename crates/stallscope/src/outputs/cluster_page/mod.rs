@@ -46,7 +46,7 @@ pub(crate) fn page(report: &ClusterReport, pages: &BTreeMap<String, String>) -> 
     ];
     let Span { from_ns, to_ns } = report.span;
     let heading = format!(
-        "{number} nodes, {} to {} ({})",
+        "{number} nodes, {} to {} <span class=\"zone\">UTC</span> ({})",
         whole(from_ns),
         whole(to_ns),
         escaped(&length(report.span.seconds()))

@@ -9,6 +9,7 @@ function show(timeZone) {
   for (const it of document.querySelectorAll("[data-at]")) {
     it.textContent = format.format(Number(it.dataset.at)).slice(...parts[it.dataset.as]);
   }
+  for (const it of document.querySelectorAll(".zone")) it.textContent = timeZone;
 }
 
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
