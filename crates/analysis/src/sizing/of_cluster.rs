@@ -95,7 +95,7 @@ pub fn of_cluster(report: &ClusterReport) -> Result<Sweep, String> {
     if known.is_empty() {
         known.extend(longest(report));
     }
-    known.retain(|it| it.throughput > 0.0);
+    known.retain(|it| it.throughput > 0.0 && it.cpus_each > 0.0);
     if known.is_empty() {
         return Err(format!(
             "no configuration of {} has its throughput, so what a request needs is not known. Ask for it: stallscope explain --prometheus {} --metric 'sum(rate(NAME_OF_A_COUNTER[1m]))' --json FILE",

@@ -257,7 +257,7 @@ impl Said<'_> {
                 Some(Why::NotSure) => format!("cannot be told from these runs ({throughput})"),
                 Some(Why::NoLatency) => {
                     let goal = self.wanted.asked.goal.map(|it| it.of.to_string());
-                    format!("has no {} in its recordings", goal.unwrap_or_default())
+                    format!("has no {} that was measured", goal.unwrap_or_default())
                 }
                 Some(Why::NoThroughput) => "is not known".to_owned(),
                 None => format!("gives {throughput}"),
