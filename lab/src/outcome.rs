@@ -267,7 +267,7 @@ pub fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T
     };
     let value = serde_json::from_slice(&text).with_context(|| {
         format!(
-            "{} is not what this version writes: remove it, or run with --fresh",
+            "{} is not what this version writes: remove it to have it made again",
             path.display()
         )
     })?;

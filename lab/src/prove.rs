@@ -12,12 +12,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use model::Proof;
 
 use self::judge::Outcome;
 use self::situations::Situation;
 use crate::disturbance::{Disturbance, Reading};
+use crate::outcome::read_json;
 use crate::print::say;
-use crate::running::{Running, prints_into};
+use crate::running::Running;
 use crate::scenario::{Cause, SetUp};
 use crate::stage::Stage;
 use crate::{binary, dated, groups, interrupt, requirement};
@@ -58,7 +60,7 @@ pub fn prove(arguments: &ProveArguments) -> Result<u8> {
     }
     let mut rows = Vec::new();
     for situation in &chosen {
-        let outcome = load(&named(&arguments.out, situation, "json"))?;
+        let outcome = read_json(&named(&arguments.out, situation, "json"))?;
         rows.push(table::Row { situation, outcome });
     }
     let (summary, is_met) = table::summary(&rows);
@@ -75,18 +77,6 @@ fn named(folder: &Path, situation: &Situation, ending: &str) -> PathBuf {
     folder.join(format!("{}.{ending}", situation.name))
 }
 
-fn load(path: &Path) -> Result<Option<Outcome>> {
-    if !path.exists() {
-        return Ok(None);
-    }
-    let text = fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-    let outcome = serde_json::from_str(&text);
-    Ok(Some(outcome.with_context(|| {
-        format!("{} is no outcome of this lab", path.display())
-    })?))
-}
-
 fn make(arguments: &ProveArguments, chosen: &[Situation]) -> Result<()> {
     let stallscope = binary::find(arguments.stallscope.as_deref())?;
     let out = &arguments.out;
@@ -95,7 +85,8 @@ fn make(arguments: &ProveArguments, chosen: &[Situation]) -> Result<()> {
     let mut stage = Stage::new()?;
     for situation in chosen {
         let kept = named(&out, situation, "json");
-        if load(&kept)?.is_some_and(|it| it.not_here.is_none()) {
+        let known: Option<Outcome> = read_json(&kept)?;
+        if known.is_some_and(|it| it.not_here.is_none()) {
             eprintln!("{}: has a result already", situation.name);
             continue;
         }
@@ -150,15 +141,14 @@ impl Experiment<'_> {
         self.stallscope(situation, server)?;
         let disturbance = Disturbance::between(before, Reading::take()?);
         let proof = named(self.out, situation, "proof.json");
-        let text = fs::read_to_string(&proof);
-        let text = text.with_context(|| format!("cannot read {}", proof.display()))?;
+        let said: Option<Proof> = read_json(&proof)?;
         let now = groups::limits_of(server)?;
         let changed = limits
             .iter()
             .filter(|(file, text)| now.get(*file) != Some(*text));
         Ok(Outcome {
             not_here: None,
-            proof: Some(serde_json::from_str(&text).context("prove wrote no proof")?),
+            proof: Some(said.context("stallscope prove wrote no proof")?),
             seconds: began.elapsed().as_secs_f64(),
             left_changed: changed
                 .map(|(file, _)| file.display().to_string())
@@ -182,11 +172,8 @@ impl Experiment<'_> {
             .arg("--json")
             .arg(named(self.out, situation, "proof.json"));
         let log = named(self.out, situation, "log");
-        prints_into(&mut command, &log)?;
-        let child = command.spawn();
-        let mut child =
-            child.with_context(|| format!("cannot start {}", self.stallscope.display()))?;
-        let status = interrupt::wait(&mut child)?;
+        let mut running = Running::start(command, &log)?;
+        let status = interrupt::wait(&mut running.0)?;
         interrupt::check()?;
         if !status.success() {
             let said = fs::read_to_string(&log).unwrap_or_default();

@@ -15,6 +15,7 @@ use super::situation::{By, Made, NOTED, SCHEDULE, Situation, Timing, Variant};
 use super::{crowd, truth};
 use crate::disturbance::{Disturbance, Reading};
 use crate::interrupt;
+use crate::outcome::read_json;
 use crate::running::Running;
 use crate::stage::Stage;
 
@@ -70,16 +71,7 @@ impl Files {
 
     /// The outcome, if there is one.
     pub fn load(&self) -> Result<Option<Outcome>> {
-        let path = self.named("json");
-        if !path.exists() {
-            return Ok(None);
-        }
-        let text = fs::read_to_string(&path);
-        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-        let outcome = serde_json::from_str(&text);
-        Ok(Some(outcome.with_context(|| {
-            format!("{} is no outcome of this lab", path.display())
-        })?))
+        read_json(&self.named("json"))
     }
 
     fn save(&self, outcome: &Outcome) -> Result<()> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::Stage;
-use crate::groups::{Group, Hierarchies, members, path_in};
+use crate::groups::{Group, Hierarchies, Hierarchy, members, path_in};
 use crate::scenario::Later;
 
 /// In v1 each task of the root group weighs as much as a whole default child group (1024): with the
@@ -176,10 +176,7 @@ impl Stage {
         mounts.dedup();
         for hierarchy in mounts {
             if members(hierarchy.origin()).contains(&root) {
-                let group = Group::create(hierarchy, name)?;
-                if group.file("cpu.shares").exists() {
-                    group.set("cpu.shares", &SHARES.to_string())?;
-                }
+                let group = with_shares(hierarchy, name)?;
                 group.take(root)?;
                 self.groups.push(group);
             }
@@ -201,11 +198,7 @@ impl Stage {
         mounts.dedup();
         let first = self.groups.len();
         for hierarchy in mounts {
-            let group = Group::create(hierarchy, name)?;
-            // Where several controllers share a hierarchy, the weight comes with any of them.
-            if group.file("cpu.shares").exists() {
-                group.set("cpu.shares", &SHARES.to_string())?;
-            }
+            let group = with_shares(hierarchy, name)?;
             for limit in limits {
                 let (file, value) = limit.v1();
                 if group.file(file).exists() {
@@ -261,6 +254,16 @@ impl Stage {
         self.groups.push(group);
         Ok(folder)
     }
+}
+
+/// A group that is not at a disadvantage for being one. Where several controllers share a hierarchy, the weight comes with
+/// any of them.
+fn with_shares(hierarchy: &Hierarchy, name: &str) -> Result<Group> {
+    let group = Group::create(hierarchy, name)?;
+    if group.file("cpu.shares").exists() {
+        group.set("cpu.shares", &SHARES.to_string())?;
+    }
+    Ok(group)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Sweeps whose truth is known, and what is said of them.
 
 mod enough;
+mod of_cluster;
 mod recovery;
 mod refusals;
 

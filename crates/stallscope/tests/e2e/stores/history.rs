@@ -23,6 +23,16 @@ pub struct Variant {
     pub booted: Option<i64>,
 }
 
+impl Variant {
+    /// The plain hour.
+    pub fn every(scrape_s: i64) -> Self {
+        Self {
+            scrape_s,
+            ..Self::default()
+        }
+    }
+}
+
 /// What all nodes do in a minute of the hour.
 #[derive(Clone, Copy)]
 pub struct Does {
