@@ -177,7 +177,7 @@ static __always_inline void clear_run_queues(__u64 now)
 	bpf_iter_num_destroy(&it);
 }
 
-static __noinline int end_on_window(struct task_struct *task)
+__noinline int end_on_window(struct task_struct *task __arg_trusted)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 
@@ -194,7 +194,7 @@ static __noinline int end_on_window(struct task_struct *task)
 	return 0;
 }
 
-static __noinline int begin_on_window(struct task_struct *task, __u64 now)
+__noinline int begin_on_window(struct task_struct *task __arg_trusted, __u64 now)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 	struct observation seen = look_at(task, now);

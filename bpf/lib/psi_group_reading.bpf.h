@@ -31,7 +31,9 @@ static __always_inline bool copy_stall(const struct psi_group_stall *stall,
 	return copy_whole(&stall->sequence, &copy->sequence, sizeof(*copy));
 }
 
-static __always_inline void read_psi_group(__u32 index, __u64 now)
+/* Global, as what follows below: the verifier looks at such a function by itself, and not once for each state of the
+ * loop that calls it. Kernels before 6.17 need that to reach an end. */
+__noinline int read_psi_group(__u32 index, __u64 now)
 {
 	struct psi_group_stall *stall = bpf_map_lookup_elem(&psi_group_by_index, &index), copy;
 	struct psi_group_reading *record = bpf_map_lookup_elem(&stall_by_index, &index);
@@ -39,12 +41,13 @@ static __always_inline void read_psi_group(__u32 index, __u64 now)
 	__u32 each;
 
 	if (!stall || !record || !copy_stall(stall, &copy))
-		return;
+		return 0;
 	passed = elapsed(copy.until, now);
 	states = states_of(copy.threads + copy.threads_unlocked);
 	for (each = 0; each < PSI_GROUP_STATES; each++)
 		record->ns[each] = copy.ns[each] + copy.ns_unlocked[each] + in_state(states, each, passed);
 	record->readings++;
+	return 0;
 }
 
 static __always_inline void read_psi_groups(__u64 now)

@@ -160,7 +160,7 @@ static __always_inline bool copy_found(struct task_struct *task, struct thread *
 	return true;
 }
 
-static __noinline int read_thread(struct task_struct *task)
+__noinline int read_thread(struct task_struct *task __arg_trusted)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL,
 						     BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -249,7 +249,7 @@ static __always_inline bool take_background(const struct thread *thread,
 	return true;
 }
 
-static __noinline int read_background(struct task_struct *task)
+__noinline int read_background(struct task_struct *task __arg_trusted)
 {
 	struct thread *thread = bpf_task_storage_get(&thread_by_task, task, NULL, 0);
 	struct thread_time_background *background;
