@@ -39,6 +39,8 @@ commands_present() {
         openssh-server) has_program sshd || [ -x /usr/sbin/sshd ] ;;
         openssh-client) has_program ssh && has_program ssh-keygen ;;
         busybox-static) has_program busybox ;;
+        qemu-system-x86) has_program qemu-system-x86_64 ;;
+        xz-utils) has_program xz ;;
         maven) has_program mvn ;;
         prometheus) has_program prometheus && has_program promtool ;;
         libnbd-bin) has_program nbdfuse ;;
