@@ -115,15 +115,16 @@ pub struct NodeCalls {
 pub struct NodeClock {
     /// The node.
     pub node: String,
-    /// The node whose clock times are told by.
+    /// The node whose clock times are told by, or the store.
     pub of: String,
-    /// How far it is ahead of that, ns: what its times were corrected by. 0 where it may be right.
+    /// How far it is ahead of that, ns: what its times were corrected by. 0 where it may be right, and where times are the
+    /// store's.
     pub ahead_ns: i64,
     /// The least that it can be ahead, ns; `None` where nothing shows it, and it was taken to be right.
     pub least_ns: Option<i64>,
     /// The most, ns.
     pub most_ns: Option<i64>,
-    /// What shows it: `connections` or `ssh`.
+    /// What shows it: `connections`, `ssh` or `scrapes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_by: Option<String>,
     /// One full sentence.

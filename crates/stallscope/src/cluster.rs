@@ -152,12 +152,17 @@ fn report(stored: &store::Answered, recordings: &[(Timeline, Meta)], span: &Span
             },
         )
         .collect();
+    let clock = |(node, name): (&Node, &String)| {
+        let clock = node.clock?;
+        analysis::cluster::against_a_store(name, clock.ahead_ns, clock.within_ns)
+    };
+    let clocks: Vec<_> = stored.nodes.iter().zip(&names).filter_map(clock).collect();
     let asked = analysis::cluster::Asked {
         source: &stored.source,
         span: *span,
         step_ns: stored.step_ns,
         throughput: &stored.throughput,
-        clocks: &[],
+        clocks: &clocks,
         lacks: &["Who waited, in which threads and for what in them: stallscope record --for 30s on a node tells.".to_owned()],
     };
     analysis::cluster::cluster(&nodes, &asked)

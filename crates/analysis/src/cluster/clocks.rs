@@ -200,6 +200,30 @@ fn told(nodes: &[Node<'_>], node: usize, known: Option<Known>) -> NodeClock {
     }
 }
 
+/// Clocks that are less apart are not worth a word where readings lie seconds apart, ns.
+const WORTH_A_WORD_NS: i64 = 100_000_000;
+
+/// A node's clock against that of the store that scraped it, by whose times the node's are told. `None` where it is right.
+pub fn against_a_store(node: &str, ahead_ns: i64, within_ns: i64) -> Option<NodeClock> {
+    let apart = ahead_ns.saturating_abs();
+    let is_apart = apart >= WORTH_A_WORD_NS && apart > within_ns;
+    is_apart.then(|| NodeClock {
+        node: node.to_owned(),
+        of: "the store".to_owned(),
+        ahead_ns: 0,
+        least_ns: Some(ahead_ns.saturating_sub(within_ns)),
+        most_ns: Some(ahead_ns.saturating_add(within_ns)),
+        shown_by: Some("scrapes".to_owned()),
+        sentence: format!(
+            "{node}'s clock is {} {} the store's, within {}; times here are the store's, times in its logs are its own.",
+            duration(apart as f64),
+            if ahead_ns > 0 { "ahead of" } else { "behind" },
+            // The exporter tells its time some milliseconds into a scrape.
+            duration(within_ns.max(TICK_NS) as f64)
+        ),
+    })
+}
+
 /// Names of the nodes whose clocks were taken to be right, as a list.
 pub(super) fn unknown(clocks: &[NodeClock]) -> Option<String> {
     let names = clocks.iter().filter(|it| it.least_ns.is_none());

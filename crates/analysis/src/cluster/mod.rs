@@ -28,7 +28,7 @@ use crate::number_format::{duration, rate};
 use crate::stats::mean;
 use crate::thresholds::Thresholds;
 use crate::workload_metrics;
-pub use clocks::{CLOCK_AHEAD, CLOCK_AHEAD_OF, CLOCK_AHEAD_WITHIN, clocks};
+pub use clocks::{CLOCK_AHEAD, CLOCK_AHEAD_OF, CLOCK_AHEAD_WITHIN, against_a_store, clocks};
 use grid::{Grid, known};
 
 /// With more nodes than this none is judged by itself in each phase: that would take longer than all else.
@@ -94,7 +94,7 @@ pub struct Asked<'a> {
     pub step_ns: i64,
     /// Operations per second: each value holds from its instant on, ns since 1970; empty where that is not known.
     pub throughput: &'a [(i64, f64)],
-    /// How far the nodes' clocks are apart; empty where the source has one clock.
+    /// How far the nodes' clocks are apart; of a store those that are not its own.
     pub clocks: &'a [NodeClock],
     /// What such a source cannot hold, as sentences.
     pub lacks: &'a [String],

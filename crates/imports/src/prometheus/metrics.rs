@@ -80,6 +80,8 @@ const fn interface(name: &'static str, column: &'static str) -> Metric {
 
 pub(super) const CPU_SECONDS: &str = "node_cpu_seconds_total";
 pub(super) const BOOT_TIME: &str = "node_boot_time_seconds";
+/// What the node's own clock says, s since 1970.
+pub(super) const CLOCK: &str = "node_time_seconds";
 pub(super) const MEMORY_TOTAL: &str = "node_memory_MemTotal_bytes";
 pub(super) const UNAME: &str = "node_uname_info";
 

@@ -1,5 +1,7 @@
 //! Answers put together: each node with its rows, at the times when it was scraped.
 
+mod clock;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Entity, EntityKind, Quality, Sentence, sentence};
@@ -12,6 +14,8 @@ use super::questions::{Subject, host};
 use super::sorted::Sorted;
 use crate::Imported;
 use crate::draft::{Cell, Draft, Interval, all_cpus, machine};
+
+pub use clock::ClockAhead;
 
 /// Scrapes further apart than so many of the usual distance have a gap between them.
 const GAP: f64 = 2.5;
@@ -37,6 +41,8 @@ pub struct Node {
     pub restarts: Vec<Restart>,
     /// Counters that ran backwards without a reset.
     pub backward: Vec<Backward>,
+    /// How far its clock is from the store's, where its exporter says what time it is.
+    pub clock: Option<ClockAhead>,
 }
 
 /// How many CPUs a node may use from an instant on.
@@ -167,6 +173,10 @@ impl<'a, 'b> Reader<'a, 'b> {
         let memory = self.fact(MEMORY_TOTAL);
         let memory_bytes = memory.last().map(|it| it.1);
         let kernel = self.label_of_uname("release");
+        let clock = clock::ahead(
+            self.series(Subject::Clock)
+                .flat_map(|it| it.points.iter().map(|it| it.1)),
+        );
         let imported = self.draft.finish("the store").ok()?;
         Some(Node {
             name: self.name.to_owned(),
@@ -183,6 +193,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             sizes,
             restarts: self.restarts,
             backward: self.backward.into_values().collect(),
+            clock,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The questions to a store, as PromQL.
 
-use super::metrics::{BOOT_TIME, CPU_SECONDS, MEMORY_TOTAL, METRICS, TABLES, UNAME};
+use super::metrics::{BOOT_TIME, CLOCK, CPU_SECONDS, MEMORY_TOTAL, METRICS, TABLES, UNAME};
 use super::names::{Names, escaped};
 
 /// With more nodes than this each node's CPUs are asked for as their mean.
@@ -13,6 +13,8 @@ pub enum Subject {
     Times,
     /// What a node is: when it booted, how much memory it has, its kernel.
     Facts,
+    /// How far each node's clock is ahead of the store's, s.
+    Clock,
     /// The rows of a table.
     Table(&'static str),
     /// How many CPUs a node has, where each of them is not asked for, or may use, where the map has a query for that.
@@ -58,10 +60,18 @@ pub fn questions(
     throughput: Option<&str>,
 ) -> Vec<Question> {
     let ask = |subject, promql| Question { subject, promql };
-    let mut all = vec![ask(
-        Subject::Facts,
-        names.selector(&[BOOT_TIME, MEMORY_TOTAL, UNAME], nodes, ""),
-    )];
+    let clock = names.selector(&[CLOCK], nodes, "");
+    let mut all = vec![
+        ask(
+            Subject::Facts,
+            names.selector(&[BOOT_TIME, MEMORY_TOTAL, UNAME], nodes, ""),
+        ),
+        // The store notes its own time at the beginning of a scrape, and the exporter its own within it.
+        ask(
+            Subject::Clock,
+            format!("max by ({},job) ({clock} - timestamp({clock}))", names.node),
+        ),
+    ];
     let with_each = number <= MOST_WITH_EACH_CPU;
     for table in TABLES {
         let metrics = METRICS.iter().filter(|it| it.table == table);

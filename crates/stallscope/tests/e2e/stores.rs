@@ -10,7 +10,7 @@ use crate::brought;
 use crate::needs;
 use crate::place::{JSON, Place};
 use crate::process::{Ended, one_line};
-use history::{MINUTES, START_S, Variant, does, made};
+use history::{MINUTES, START_S, Variant, does, made, renamed};
 use store::{PROMETHEUS, Store, VICTORIA};
 
 const METRIC: &str = "sum(rate(bench_transactions_total[1m]))";
@@ -23,6 +23,16 @@ fn at(minute: i64) -> String {
 
 /// What is said of the hour.
 fn explained(place: &Place, store: &Store, further: &[&str]) -> (ClusterReport, String) {
+    asked(place, store, METRIC, further)
+}
+
+/// The same of a store in which this is the throughput.
+fn asked(
+    place: &Place,
+    store: &Store,
+    throughput: &str,
+    further: &[&str],
+) -> (ClusterReport, String) {
     let (url, from, to) = (store.url(), at(0), at(MINUTES));
     let words = [
         "explain",
@@ -35,7 +45,12 @@ fn explained(place: &Place, store: &Store, further: &[&str]) -> (ClusterReport, 
         "--to",
         &to,
     ];
-    let words = [&words[..], &["--metric", METRIC, "--json", JSON], further].concat();
+    let words = [
+        &words[..],
+        &["--metric", throughput, "--json", JSON],
+        further,
+    ]
+    .concat();
     let ended = place.run(&words);
     ended.status(0);
     let report = serde_json::from_str(&place.read(JSON)).expect("a report as it is documented");
@@ -245,6 +260,7 @@ fn scrapes_may_be_rare_missing_or_of_another_machine() {
             gap: Some((19, 22)),
             replaced: Some(15),
             booted: Some(30),
+            ..Variant::default()
         };
         let store = Store::prometheus(&place, &made(variant), &[]);
         let (report, _) = explained(&place, &store, &[]);
@@ -253,6 +269,50 @@ fn scrapes_may_be_rare_missing_or_of_another_machine() {
         assert!(has(&report, "replaced", &["n2"]), "{:?}", report.events);
         assert!(has(&report, "restarted", &["n1"]), "{:?}", report.events);
     }
+}
+
+#[test]
+fn a_store_with_names_of_its_own_tells_the_same() {
+    if !needs::program(PROMETHEUS) {
+        return;
+    }
+    let text = made(Variant::every(15));
+    let place = Place::new();
+    let (first, _) = explained(&place, &Store::prometheus(&place, &text, &[]), &[]);
+    let place = Place::new();
+    let names =
+        "node = 'exported_instance'\nname = 'saved_name'\nmatch = ['node_prefix=\"yb-1\"']\n";
+    place.write("names.toml", names);
+    let store = Store::prometheus(&place, &renamed(&text), &[]);
+    let throughput = METRIC.replace(
+        "bench_transactions_total",
+        "kept{saved_name=\"bench_transactions_total\"}",
+    );
+    let (second, _) = asked(&place, &store, &throughput, &["--names", "names.toml"]);
+    tell_the_same(&first, &second);
+}
+
+#[test]
+fn clocks_that_are_apart_are_said_and_change_nothing() {
+    if !needs::program(PROMETHEUS) {
+        return;
+    }
+    let place = Place::new();
+    let ask = |variant| explained(&place, &Store::prometheus(&place, &made(variant), &[]), &[]);
+    let (right, text) = ask(Variant::every(15));
+    assert!(right.clocks.is_empty() && !text.contains("clock"), "{text}");
+    let (apart, text) = ask(Variant {
+        apart_s: 0.3,
+        ..Variant::every(15)
+    });
+    tell_the_same(&right, &apart);
+    let clocks: Vec<&str> = apart.clocks.iter().map(|it| &*it.node).collect();
+    assert_eq!(clocks, ["n2"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("n2's clock is 304 ms ahead of the store's, within"),
+        "{text}"
+    );
 }
 
 #[test]

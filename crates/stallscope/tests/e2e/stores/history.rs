@@ -21,6 +21,9 @@ pub struct Variant {
     pub replaced: Option<i64>,
     /// At this minute the first node boots.
     pub booted: Option<i64>,
+    /// The clock of the second node is ahead by so much, s, and the third one's agent, which writes its samples to the store,
+    /// has a clock that is so far behind.
+    pub apart_s: f64,
 }
 
 impl Variant {
@@ -145,7 +148,14 @@ pub fn made(variant: Variant) -> String {
             transactions,
         );
         for node in 0..now.nodes {
-            scraped(&mut made, variant, node, minute, at + node as f64 * 0.7);
+            let late = if node == 2 { variant.apart_s } else { 0.0 };
+            scraped(
+                &mut made,
+                variant,
+                node,
+                minute,
+                at + node as f64 * 0.7 - late,
+            );
         }
     }
     text(made)
@@ -192,7 +202,9 @@ fn scraped(made: &mut Made, variant: Variant, node: usize, minute: f64, at: f64)
         _ => START_S - 1_000_000,
     };
     let memory = if is_other { 16e9 } else { 8e9 };
+    let ahead = if node == 1 { variant.apart_s } else { 0.0 };
     for (metric, value) in [
+        ("node_time_seconds", at + ahead + 0.004),
         ("node_boot_time_seconds", boot as f64),
         ("node_load1", 2.0),
         ("node_memory_MemTotal_bytes", memory),
@@ -264,6 +276,20 @@ fn text(made: Made) -> String {
     }
     text.push_str("# EOF\n");
     text
+}
+
+/// The same as a store keeps it that has the names of metrics in a label, and other words for labels.
+pub fn renamed(text: &str) -> String {
+    let line = |line: &str| {
+        let (metric, rest) = line.split_once('{')?;
+        let rest = rest.replacen("instance=", "exported_instance=", 1);
+        Some(format!(
+            "kept{{saved_name=\"{metric}\",node_prefix=\"yb-1\",{rest}\n"
+        ))
+    };
+    let lines = text.lines().filter(|it| !it.starts_with('#'));
+    let lines: String = lines.filter_map(line).collect();
+    format!("# TYPE kept unknown\n{lines}# EOF\n")
 }
 
 /// The same with times in ms, as VictoriaMetrics takes it in.
