@@ -71,6 +71,16 @@ pub enum Error {
         /// Where the hierarchy is mounted.
         root: PathBuf,
     },
+    /// A group may use less than it was to be given.
+    #[error(
+        "the cgroup {group} may use no more than {has}, and no limit is raised here: set it higher yourself, or leave higher values out"
+    )]
+    Raises {
+        /// The group.
+        group: PathBuf,
+        /// What it may use.
+        has: String,
+    },
     /// What has to be put back cannot be written down where nobody else can write.
     #[error("cannot keep a journal in {path}: {why}")]
     Journal {

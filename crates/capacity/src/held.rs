@@ -1,5 +1,7 @@
 //! The groups that a running process is in, and their capacity lowered for a while.
 
+mod limited;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -235,8 +237,7 @@ fn in_v2(folder: &Path, lowered: &Lowered) -> Result<Vec<Step>, Error> {
                 .filter_map(|(word, most)| Some(format!("{word}={}", (*most)?.max(1))));
             let text: Vec<String> = words.collect();
             let step = step("io.max", format!("{disk} {}", text.join(" ")))?;
-            let none = "rbps=max wbps=max riops=max wiops=max";
-            let before = line_of(&step.before, disk).unwrap_or(none);
+            let before = line_of(&step.before, disk).unwrap_or(limited::NONE_IN_V2);
             let before = format!("{disk} {before}");
             Step { before, ..step }
         }

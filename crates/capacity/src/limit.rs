@@ -260,13 +260,24 @@ fn bytes(typed: &str) -> Option<u64> {
 
 /// `0-3,6`
 fn is_cpu_list(typed: &str) -> bool {
+    ranges(typed).is_some()
+}
+
+/// The ranges of a list of CPUs, ends included; `None` where it is none.
+fn ranges(list: &str) -> Option<Vec<(u32, u32)>> {
     let number = |it: &str| it.parse::<u32>().ok();
-    typed.split(',').all(|part| match part.split_once('-') {
-        None => number(part).is_some(),
-        Some((from, to)) => number(from)
-            .zip(number(to))
-            .is_some_and(|(from, to)| from <= to),
-    })
+    let range = |part: &str| match part.split_once('-') {
+        None => number(part).map(|it| (it, it)),
+        Some((from, to)) => number(from).zip(number(to)).filter(|(from, to)| from <= to),
+    };
+    list.split(',').map(range).collect()
+}
+
+/// Whether all CPUs of a list are among those of another one, as the kernel writes it: without neighbouring ranges.
+pub(crate) fn are_among(wanted: &str, allowed: &str) -> bool {
+    let allowed = ranges(allowed).unwrap_or_default();
+    let is_in = |(from, to): (u32, u32)| allowed.iter().any(|it| it.0 <= from && to <= it.1);
+    ranges(wanted).is_some_and(|it| it.into_iter().all(is_in))
 }
 
 #[cfg(test)]
@@ -277,6 +288,20 @@ mod tests {
 
     fn limit(kind: Kind, typed: &str) -> Limit {
         Limit::parse(kind, typed).expect(typed)
+    }
+
+    #[test]
+    fn cpus_are_among_others() {
+        for (wanted, allowed, is) in [
+            ("0", "0-1", true),
+            ("0-1,3", "0-3", true),
+            ("0-1,7", "0-3,7", true),
+            ("1-4", "0-3,7", false),
+            ("0", "", false),
+            ("0-4294967295", "0-3", false),
+        ] {
+            assert_eq!(are_among(wanted, allowed), is, "{wanted} of {allowed}");
+        }
     }
 
     fn written(settings: &[Setting]) -> Vec<String> {

@@ -26,7 +26,8 @@ use crate::arguments::Prove;
 use crate::outputs::{self, OutputFile};
 use crate::turns::Interruption;
 
-pub(crate) use self::guardian::{guard, repair};
+pub(crate) use self::guardian::{Guarded, guard, repair};
+pub(crate) use self::processes::with_ancestors;
 
 /// The file in the recording that says what was proved.
 pub(crate) const FILE: &str = "proof.json";

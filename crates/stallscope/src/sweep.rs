@@ -7,6 +7,7 @@ mod parameter;
 mod plan;
 mod running;
 mod search;
+mod server;
 
 use anyhow::{Context, Result};
 use model::Sweep;
@@ -21,6 +22,12 @@ use crate::{arguments, temporary_output};
 
 pub(crate) fn sweep(arguments: &arguments::Sweep) -> Result<u8> {
     let plan = Plan::new(arguments)?;
+    if let Some(target) = plan.lowered()
+        && !arguments.yes
+    {
+        outputs::say(&server::intention(&plan, target));
+        return Ok(crate::COULD_NOT_EXPLAIN);
+    }
     remove_left_groups();
     let json = arguments.json.as_deref();
     let json = json.map(|it| OutputFile::open(it, "--json")).transpose()?;

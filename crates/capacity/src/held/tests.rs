@@ -21,10 +21,7 @@ pub(crate) fn held(name: &str) -> Option<(Group, Child, Held)> {
         let held = Held::of(child.id()).expect("it runs");
         // The shell moves before it becomes the command.
         let is_inside = |it| held.members(it).is_ok_and(|all| all == [child.id()]);
-        if [Controller::Cpu, Controller::Memory, Controller::Io]
-            .into_iter()
-            .all(is_inside)
-        {
+        if Controller::ALL.into_iter().all(is_inside) {
             return Some((group, child, held));
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -38,7 +35,7 @@ fn inside(folder: &Folder) -> Folder {
     }
 }
 
-fn texts(change: &Change) -> Vec<String> {
+pub(crate) fn texts(change: &Change) -> Vec<String> {
     let text = |step: &Step| read(&step.path).expect("a file").trim().to_owned();
     change.steps.iter().map(text).collect()
 }

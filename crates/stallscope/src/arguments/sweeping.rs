@@ -22,6 +22,7 @@ Examples:
   stallscope sweep --set clients=1..100 --slo 'p99<10ms' -- pgbench -S -c {clients} -T 10 bench
   stallscope sweep --set nodes=3,6 --apply './set-nodes.sh {nodes}' -- ./load-test.sh
   stallscope sweep --set instances=1,2,4..16 --set quota=0.5 --prepare './start.sh {instance}' -- ./load.sh {instance}
+  stallscope sweep --set quota=0.5,1,2 --target port:5432 --yes -- pgbench -S -c 8 -T 10 bench
   stallscope sweep --plan sweep.toml -o sweep.html
 
 A list has values between commas. 1..8 is 1, 2, 3 to 8; 2,4..16 goes on in the same steps, and 1,2,4..64 doubles.
@@ -64,6 +65,9 @@ pub(crate) struct Sweep {
     /// The server of every run, as in run. Repeatable.
     #[arg(long, value_name = "TARGET", value_parser = typed::<NamedTarget>, help_heading = RUNS)]
     pub(crate) target: Vec<String>,
+    /// Lower the limits that are set (quota, cpus, memory, iops, bandwidth) of --target's cgroup, for each run.
+    #[arg(long, help_heading = RUNS)]
+    pub(crate) yes: bool,
     /// Read throughput and the like from what it prints, as in run. Repeatable.
     #[arg(long, value_name = "NAME=REGEX", value_parser = typed::<workloads::Rule>, help_heading = RUNS)]
     pub(crate) metric: Vec<String>,

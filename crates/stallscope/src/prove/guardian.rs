@@ -16,7 +16,7 @@ use crate::turns::OWN;
 const READY: u8 = b'r';
 
 /// The journal of this process with the process that watches over it.
-pub(super) struct Guarded {
+pub(crate) struct Guarded {
     journal: Journal,
     guardian: Child,
     entry: Entry,
@@ -25,7 +25,7 @@ pub(super) struct Guarded {
 impl Guarded {
     /// # Errors
     /// The journal cannot be kept, or nobody can watch over it: nothing may be changed then.
-    pub(super) fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let journal = Journal::create()?;
         let mut command = Command::new(OWN);
         command.arg("guardian").arg(journal.path());
@@ -48,7 +48,7 @@ impl Guarded {
     }
 
     /// The process that watches.
-    pub(super) fn guardian(&self) -> u32 {
+    pub(crate) fn guardian(&self) -> u32 {
         self.guardian.id()
     }
 
@@ -56,7 +56,7 @@ impl Guarded {
     ///
     /// # Errors
     /// It cannot be written, or nobody watches any more.
-    pub(super) fn note(&mut self, entry: Entry) -> Result<()> {
+    pub(crate) fn note(&mut self, entry: Entry) -> Result<()> {
         if let Ok(Some(status)) = self.guardian.try_wait() {
             bail!(
                 "the process that watches over the experiment ended ({status}): nothing more is changed"
@@ -68,7 +68,7 @@ impl Guarded {
     }
 
     /// What is to be put back now.
-    pub(super) fn noted(&self) -> &Entry {
+    pub(crate) fn noted(&self) -> &Entry {
         &self.entry
     }
 
@@ -76,7 +76,7 @@ impl Guarded {
     ///
     /// # Errors
     /// The kernel refuses it; it stays in the journal then.
-    pub(super) fn restore(&mut self) -> Result<()> {
+    pub(crate) fn restore(&mut self) -> Result<()> {
         self.entry.restore()?;
         self.entry = Entry::default();
         Ok(self.journal.clear()?)
@@ -132,7 +132,7 @@ fn said(repaired: &Repaired) -> String {
         parts.push(format!("stopped processes go on ({})", pids.join(", ")));
     }
     format!(
-        "stallscope: a killed `stallscope prove` had left things changed: {}",
+        "stallscope: a killed experiment had left things changed: {}",
         parts.join("; ")
     )
 }

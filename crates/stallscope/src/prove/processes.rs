@@ -43,7 +43,7 @@ pub(super) fn matching(pattern: &Regex, without: &[u32]) -> Vec<Matching> {
 }
 
 /// A process and all that it descends from.
-pub(super) fn with_ancestors(pid: u32) -> Vec<u32> {
+pub(crate) fn with_ancestors(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     // A chain that changes while it is read has an end all the same.
     while let Some(parent) = found.last().copied().and_then(parent)

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use model::{Goal, SweptParameter};
 use serde::Deserialize;
+use targets::NamedTarget;
 
 use super::parameter::{INSTANCE, Meaning, Parameter, combinations};
 use crate::arguments::Sweep;
@@ -41,6 +42,8 @@ pub(super) struct Plan {
     pub(super) budget: Option<Duration>,
     /// The options of `run` that each run gets, word by word.
     pub(super) options: Vec<String>,
+    /// The servers that are named.
+    targets: Vec<NamedTarget>,
 }
 
 /// The same as a file, `sweep.toml`; its keys are the options.
@@ -82,7 +85,10 @@ impl Plan {
             (true, Some(text)) => argv(text),
             (true, None) => Vec::new(),
         };
+        let target = typed_or(&asked.target, file.target);
+        let named = target.iter().map(|it| it.parse());
         let plan = Self {
+            targets: named.collect::<Result<_, _>>()?,
             parameters,
             command,
             apply: typed_or(&asked.apply, file.apply),
@@ -96,7 +102,7 @@ impl Plan {
             cool_down: time(asked.cool_down, file.cool_down)?.unwrap_or(COOL_DOWN),
             budget: time(asked.budget, file.budget)?,
             options: options(
-                &typed_or(&asked.target, file.target),
+                &target,
                 &typed_or(&asked.metric, file.metric),
                 asked.adapter.clone().or(file.workload).as_deref(),
             ),
@@ -167,9 +173,9 @@ impl Plan {
             }
         }
         let has_instances = self.has_instances();
-        if has_limits && !has_instances {
+        if has_limits && !has_instances && self.targets.len() != 1 {
             bail!(
-                "a limit is set for instances, each in its own cgroup: add --set instances=1, and start the server in --prepare, which runs in the instance's cgroup"
+                "a limit is set for a server that runs, which one --target names, or for instances, each in its own cgroup: add --set instances=1, and start the server in --prepare, which runs in the instance's cgroup"
             );
         }
         if !has_instances && self.uses(INSTANCE) {
@@ -205,6 +211,19 @@ impl Plan {
         names.any(|it| self.meaning(it) == Meaning::Instances)
     }
 
+    /// The server that runs already and is given limits; `None` where none is.
+    pub(super) fn lowered(&self) -> Option<&NamedTarget> {
+        let is_lowered = !self.has_instances() && !self.limited().is_empty();
+        self.targets.first().filter(|_| is_lowered)
+    }
+
+    /// The names of the parameters that are limits.
+    pub(super) fn limited(&self) -> Vec<&str> {
+        let names = self.parameters.iter().flat_map(Parameter::names);
+        let is_limit = |it: &&str| matches!(self.meaning(it), Meaning::Limit(_));
+        names.filter(is_limit).collect()
+    }
+
     /// How many instances a configuration has; `None` where the command runs as it is.
     pub(super) fn instances(&self, values: &[String]) -> Option<usize> {
         let mut pairs = self.pairs(values);
@@ -212,7 +231,7 @@ impl Plan {
         instances(own.1)
     }
 
-    /// The capacities that each instance's cgroup has.
+    /// The capacities that each instance's cgroup has, or that of the server that runs.
     pub(super) fn limits(&self, values: &[String]) -> Vec<capacity::Limit> {
         let limits = self
             .pairs(values)

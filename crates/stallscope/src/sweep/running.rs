@@ -14,6 +14,7 @@ use super::design::Design;
 use super::instances::Instances;
 use super::plan::Plan;
 use super::search::{self, Known};
+use super::server::Server;
 use crate::outputs;
 use crate::turns::{
     Folder, Interruption, Run, Shell, State, WantedRun, free_folder, make_run, measured, order,
@@ -48,6 +49,7 @@ pub(super) struct Running<'a> {
     failed: BTreeMap<Vec<String>, u32>,
     /// What the last run was made with.
     applied: Option<Vec<String>>,
+    server: Option<Server<'a>>,
 }
 
 impl<'a> Running<'a> {
@@ -75,6 +77,7 @@ impl<'a> Running<'a> {
             measured: BTreeMap::new(),
             failed: BTreeMap::new(),
             applied: None,
+            server: Server::of(plan)?,
         };
         running.read_again()?;
         Ok(running)
@@ -245,7 +248,13 @@ impl<'a> Running<'a> {
                 judge
             },
         };
+        if let Some(server) = &mut self.server {
+            server.lower(&plan.limits(&values))?;
+        }
         let result = make_run(&self.folder, &mut self.state, &wanted, interruption)?;
+        if let Some(server) = &mut self.server {
+            server.restore()?;
+        }
         // What a command that failed half-way applied is not known.
         self.applied = result.is_ok().then(|| values.clone());
         let named = self.named(&values);

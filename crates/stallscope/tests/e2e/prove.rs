@@ -33,7 +33,7 @@ fn without_a_word_of_consent_nothing_is_changed() {
 }
 
 /// A group of its own around a server.
-fn grouped(postgres: &Postgres) -> Option<(Group, Held)> {
+pub fn grouped(postgres: &Postgres) -> Option<(Group, Held)> {
     let group = match Group::create("prove-test") {
         Ok(group) => group,
         Err(error) => {

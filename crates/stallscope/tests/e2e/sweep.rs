@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use capacity::{Kind, Limit};
 use model::{SizingReport, Sweep};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -10,6 +11,7 @@ use crate::needs;
 use crate::place::{JSON, Place};
 use crate::postgres::{self, Postgres};
 use crate::process::Running;
+use crate::prove;
 
 const LOAD: [&str; 9] = [
     "--",
@@ -314,4 +316,45 @@ fn instances_run_at_once_each_in_its_cgroup_with_its_limits() {
         .filter(|it| it.extension().is_some_and(|it| it == "log"))
         .map(|it| std::fs::read_to_string(it).expect("a log"));
     assert!(texts.any(|it| it.contains("[1] ") && it.contains("[2] ")));
+}
+
+#[test]
+fn a_server_that_runs_has_less_for_a_run_and_its_own_limits_afterwards() {
+    if !needs::root() {
+        return;
+    }
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    let Some((group, held)) = prove::grouped(postgres) else {
+        return;
+    };
+    let own = Limit::parse(Kind::Quota, "0.6").expect("a quota");
+    group.set(&own).expect("it is ours");
+    let place = Place::new();
+    let target = format!("pid:{}", postgres.pid());
+    let sweep_quota = |list: &str, further: &[&str]| {
+        let set = format!("quota={list}");
+        let words = ["sweep", "--json", JSON, "--repeat", "1", "--set", &set];
+        let words = [&words[..], &["--target", &target], further].concat();
+        let load = ["--", "pgbench", "-n", "-S", "-c", "4", "-T", "5", "bench"];
+        Running::start(postgres.stallscope(&place, &[&words[..], &load].concat())).end()
+    };
+    sweep_quota("0.2,0.5", &[])
+        .status(2)
+        .says("Nothing was changed: add --yes to begin.");
+    sweep_quota("0.8", &["--yes"])
+        .status(2)
+        .says("no limit is raised");
+    sweep_quota("0.2,0.5", &["--yes"]).status(0);
+    assert_eq!(held.quota().expect("a group"), Some(0.6));
+    let swept = sweep(&place);
+    let of = |point: &model::SweepPoint| {
+        let setting = point.setting.as_ref().expect("it is known");
+        let throughput = point.figure("throughput").expect("it is known");
+        (setting.cpus, throughput.value)
+    };
+    let [(low, few), (high, many)] = [&swept.points[0], &swept.points[1]].map(of);
+    assert_eq!((low, high), (0.2, 0.5));
+    assert!(many > 1.5 * few, "{few} and {many}");
 }

@@ -17,6 +17,7 @@ fn plan(set: &[&str], command: &[&str]) -> Plan {
         cool_down: COOL_DOWN,
         budget: None,
         options: Vec::new(),
+        targets: Vec::new(),
     }
 }
 
