@@ -9,7 +9,7 @@ mod stream;
 use std::collections::BTreeMap;
 
 use model::{
-    DiskReport, Entity, EntityId, EntityKind, IoPart, IoPattern, Report, Timeline, Window,
+    DiskReport, DiskWork, Entity, EntityId, EntityKind, IoPart, IoPattern, Report, Timeline, Window,
 };
 use sensors::block_io::{Operation, Scope};
 
@@ -20,10 +20,36 @@ use stream::{Stream, Total, streams};
 const MOST_STREAMS: usize = 20;
 const MOST_OWNERS: usize = 10;
 
-/// The report with the disks over its window, where their requests were recorded.
+/// Disks that are shown where there is room for little, and the part of the busiest one's time that each has at least.
+const MOST_WORKING: usize = 2;
+const LEAST_WORKING: f64 = 0.1;
+
+/// The report with the disks over its window and over each phase that has a verdict, where their requests were recorded.
 pub(crate) fn with_disks(mut report: Report, timeline: &Timeline) -> Report {
     report.disks = disks(timeline, report.window);
+    for phase in report.phases.iter_mut().filter(|it| it.verdict.is_some()) {
+        phase.disks = working(timeline, phase.window);
+    }
     report
+}
+
+/// What the busiest disks did in a window; nothing of one that only flushed.
+pub(crate) fn working(timeline: &Timeline, window: Window) -> Vec<DiskWork> {
+    let disks = disks(timeline, window);
+    let most = disks.first().map_or(0.0, in_flight);
+    let works = |it: &DiskReport| in_flight(it) >= LEAST_WORKING * most && !it.sentence.is_empty();
+    let works = disks.into_iter().filter(works).take(MOST_WORKING);
+    let work = |it: DiskReport| DiskWork {
+        entity: it.entity,
+        sentence: it.sentence,
+        parts: it.parts,
+    };
+    works.map(work).collect()
+}
+
+/// Requests that it had at once, on average.
+fn in_flight(disk: &DiskReport) -> f64 {
+    disk.operations.iter().map(|it| it.in_flight).sum()
 }
 
 /// Those that did something in the window, those with most time first.
@@ -35,8 +61,10 @@ fn disks(timeline: &Timeline, window: Window) -> Vec<DiskReport> {
     }
     let own = by_device.into_values();
     let mut disks: Vec<DiskReport> = own.filter_map(|own| disk(timeline, &own)).collect();
-    let time = |it: &DiskReport| it.operations.iter().map(|it| it.in_flight).sum::<f64>();
-    disks.sort_by(|a, b| time(b).total_cmp(&time(a)).then(a.entity.cmp(&b.entity)));
+    disks.sort_by(|a, b| {
+        let time = in_flight(b).total_cmp(&in_flight(a));
+        time.then(a.entity.cmp(&b.entity))
+    });
     disks
 }
 

@@ -60,6 +60,7 @@ fn phase(bins: &[Bin], kind: PhaseKind, window: Window) -> Phase {
             .map(|ns| ns.round() as i64),
         verdict: None,
         change: None,
+        disks: Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Identity, Interval, PhaseVerdict, Remedy, Window};
+use crate::{DiskWork, Identity, Interval, PhaseVerdict, Remedy, Window};
 
 /// Name and version of the JSON form of `Comparison`. Fields are added within a version; none changes its meaning or
 /// goes away.
@@ -100,6 +100,9 @@ pub struct ComparedRun {
     /// What others took of it; `None` where that was not asked, or is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<Taken>,
+    /// What the busiest disks did, at most two; empty where their requests were not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<DiskWork>,
 }
 
 /// What a person said happened in a run.

@@ -25,6 +25,17 @@ pub struct DiskReport {
     pub groups: Vec<IoPattern>,
 }
 
+/// What a block device did in a part of a recording, in short.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct DiskWork {
+    /// The disk.
+    pub entity: Entity,
+    /// As in `DiskReport`: `log: 16-32 KiB, sequential, one at a time, 0.21 ms; data: ...`.
+    pub sentence: String,
+    /// As in `DiskReport`.
+    pub parts: Vec<IoPattern>,
+}
+
 /// What requests are for.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,

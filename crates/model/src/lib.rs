@@ -68,7 +68,7 @@ pub use confidence::Confidence;
 pub use connection_report::{Party, PortReport};
 pub use counters::Counters;
 pub use demand_report::{DemandAtLoad, DemandCourse, DemandReport};
-pub use disk_report::{DiskReport, IoPart, IoPattern, IoTimes};
+pub use disk_report::{DiskReport, DiskWork, IoPart, IoPattern, IoTimes};
 pub use doctor_report::{Availability, Capability, DOCTOR_SCHEMA, DoctorReport, Fix};
 pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Role};
 pub use formula::{Amount, Formula, Reading, Whose};

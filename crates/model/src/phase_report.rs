@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Confidence, Entity, Mark, Timestamp, Window};
+use crate::{Confidence, DiskWork, Entity, Mark, Timestamp, Window};
 
 /// The kinds of phases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +39,9 @@ pub struct Phase {
     /// What changed where it began; `None` for the first phase that has a verdict, and where there is no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<PhaseChange>,
+    /// What the busiest disks did in it, at most two; empty where `verdict` is, and where their requests were not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<DiskWork>,
 }
 
 /// The border between two phases: what is different behind it, and how long it took until throughput held.

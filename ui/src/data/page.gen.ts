@@ -1700,6 +1700,10 @@ export interface Phase {
    * What changed where it began; `None` for the first phase that has a verdict, and where there is no verdict.
    */
   change?: PhaseChange | null;
+  /**
+   * What the busiest disks did in it, at most two; empty where `verdict` is, and where their requests were not recorded.
+   */
+  disks?: DiskWork[];
   kind: PhaseKind;
   /**
    * Mean latency, ns.
@@ -1791,6 +1795,20 @@ export interface Mark {
    * What, on one line; never empty.
    */
   text: string;
+}
+/**
+ * What a block device did in a part of a recording, in short.
+ */
+export interface DiskWork {
+  entity: Entity;
+  /**
+   * As in `DiskReport`.
+   */
+  parts: IoPattern[];
+  /**
+   * As in `DiskReport`: `log: 16-32 KiB, sequential, one at a time, 0.21 ms; data: ...`.
+   */
+  sentence: string;
 }
 /**
  * The headline of one phase of several.

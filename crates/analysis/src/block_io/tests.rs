@@ -9,6 +9,7 @@ const TICK_NS: i64 = 100_000_000;
 const DEVICE: i64 = 254 << 20;
 
 /// What is drawn of a stream, beside its requests over time.
+#[derive(Clone, Copy)]
 struct Stroke<'a> {
     name: &'a str,
     scope: Scope,
@@ -105,7 +106,12 @@ fn draw(timeline: &mut Timeline, id: u32, stroke: &Stroke<'_>) {
 }
 
 fn drawn(strokes: &[Stroke<'_>]) -> Vec<DiskReport> {
-    let window = Window::new(Timestamp::default(), Timestamp::from_seconds(1.0));
+    let timeline = recorded(strokes, 1.0);
+    disks(&timeline, timeline.window)
+}
+
+fn recorded(strokes: &[Stroke<'_>], seconds: f64) -> Timeline {
+    let window = Window::new(Timestamp::default(), Timestamp::from_seconds(seconds));
     let mut timeline = Timeline::new(window);
     let disk = EntityRecord::new(
         EntityId(0),
@@ -119,7 +125,7 @@ fn drawn(strokes: &[Stroke<'_>]) -> Vec<DiskReport> {
     for (id, stroke) in (1..).zip(strokes) {
         draw(&mut timeline, id, stroke);
     }
-    disks(&timeline, window)
+    timeline
 }
 
 fn whole(stroke: Stroke<'_>) -> Stroke<'_> {
@@ -156,6 +162,32 @@ fn a_log_and_data_in_bursts_are_said_in_one_sentence() {
     assert!((log.bursts.expect("enough") - 1.0).abs() < 0.05, "{log:?}");
     assert!((log.per_second - 500.0).abs() < 1e-6);
     assert!((disk.streams[0].peak_per_second - 900.0).abs() < 1e-6);
+}
+
+#[test]
+fn each_phase_has_its_own_pattern() {
+    let log = Stroke {
+        ticks: "5555555555..........",
+        ..LOG
+    };
+    let data = Stroke {
+        ticks: "..........9.........",
+        ..DATA
+    };
+    let timeline = recorded(&[whole(log), whole(data), log, data], 2.0);
+    let said = |from: f64, to: f64| {
+        let [from, to] = [from, to].map(Timestamp::from_seconds);
+        let disks = working(&timeline, Window::new(from, to));
+        disks.into_iter().map(|it| it.sentence).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said(0.0, 1.0),
+        ["log: 16-32 KiB, sequential, one at a time, 0.202 ms"]
+    );
+    assert_eq!(
+        said(1.0, 2.0),
+        ["data: 8 KiB, random, 8.0 at a time, in bursts 10 times as intense, 1.50 ms"]
+    );
 }
 
 #[test]

@@ -214,6 +214,7 @@ fn phase(kind: PhaseKind, from: f64, to: f64, throughput: Option<f64>) -> Phase 
         latency_ns: None,
         verdict: None::<PhaseVerdict>,
         change: None,
+        disks: Vec::new(),
     }
 }
 

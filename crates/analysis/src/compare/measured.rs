@@ -9,6 +9,7 @@ use model::{
 };
 
 use super::used;
+use crate::block_io;
 use crate::exposure::Exposure;
 use crate::facts;
 use crate::latency_sample::Samples;
@@ -117,6 +118,7 @@ impl Measured {
                 marks: marks(timeline, &report),
                 round: None,
                 taken: None,
+                disks: block_io::working(timeline, window),
             },
         }
     }

@@ -45,6 +45,7 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
             marks: Vec::new(),
             round: None,
             taken: None,
+            disks: Vec::new(),
         },
         facts: BTreeMap::new(),
         values,

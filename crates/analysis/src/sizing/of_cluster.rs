@@ -272,5 +272,6 @@ fn run(
         marks: Vec::new(),
         round: None,
         taken: None,
+        disks: Vec::new(),
     }
 }

@@ -3,9 +3,11 @@
 use analysis::compare::signed;
 use analysis::{bound, duration, gain, percent, rate};
 use model::{
-    ComparedFigure, ComparedRun, Comparison, Difference, FigureFamily, FigureUnit, GainOf, Remedy,
+    ComparedFigure, ComparedGroup, ComparedRun, Comparison, Difference, FigureFamily, FigureUnit,
+    GainOf, Remedy,
 };
 
+use super::disks;
 use super::layout::{labelled, wrap};
 use super::{Detail, harmless};
 
@@ -54,6 +56,7 @@ pub(super) fn text(comparison: &Comparison, width: usize, detail: Detail) -> Str
             width,
         ));
     }
+    text.push_str(&on_disk(comparison, width));
     text.push('\n');
     for group in &comparison.groups {
         let helps = group.runs.first().map_or(Vec::new(), helps);
@@ -67,6 +70,25 @@ pub(super) fn text(comparison: &Comparison, width: usize, detail: Detail) -> Str
     text.lines()
         .map(|line| format!("{}\n", line.trim_end()))
         .collect()
+}
+
+/// What disks did in the first run of each group.
+fn on_disk(comparison: &Comparison, width: usize) -> String {
+    let of = |group: &ComparedGroup| {
+        let said = group
+            .runs
+            .first()
+            .map_or(String::new(), |it| disks::in_short(&it.disks));
+        match said.is_empty() {
+            true => String::new(),
+            false => labelled(&format!("On disk {}", group.name), &said, width),
+        }
+    };
+    let said: String = comparison.groups.iter().map(of).collect();
+    match said.is_empty() {
+        true => said,
+        false => format!("\n{said}"),
+    }
 }
 
 /// How the runs were made, where they were made to be compared.

@@ -1,7 +1,7 @@
 //! What block devices did: each in a sentence, then for whom, one line each.
 
 use analysis::{duration, percent, rate};
-use model::{DiskReport, IoPart, IoPattern, Report};
+use model::{DiskReport, DiskWork, IoPart, IoPattern, Report};
 
 use super::layout::{labelled, table};
 use super::on_one_line;
@@ -26,6 +26,13 @@ const HEADINGS: [&str; 8] = [
 pub(super) fn lines(report: &Report, width: usize) -> String {
     let disks = report.disks.iter().take(MOST_DISKS);
     disks.map(|disk| lines_of(disk, width)).collect()
+}
+
+/// What the busiest disks did, where there is room for little: `vda: log: 16-32 KiB, sequential, ...`.
+pub(super) fn in_short(disks: &[DiskWork]) -> String {
+    let disks = disks.iter();
+    let disks = disks.map(|it| format!("{}: {}", it.entity.name, it.sentence));
+    on_one_line(&disks.collect::<Vec<_>>().join(". "))
 }
 
 fn lines_of(disk: &DiskReport, width: usize) -> String {

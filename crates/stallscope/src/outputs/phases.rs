@@ -4,6 +4,7 @@
 use analysis::{duration, percent, rate};
 use model::{Phase, PhaseChange, PhaseKind, PhaseVerdict, Report};
 
+use super::disks;
 use super::layout::{seconds, with_note, wrap};
 use super::throughput::rate_unit;
 
@@ -14,6 +15,8 @@ const MOST_SHOWN: usize = 8;
 const LEAST_SHOWN: usize = 3;
 /// How far the lines between phases are set in.
 const INDENT: usize = 6;
+/// With no more sentences than this there is room for little.
+const BRIEF: usize = 2;
 
 /// The block, or nothing for a run of one phase. With `most` items of each list there are as many phases, and of each
 /// border as many sentences.
@@ -54,6 +57,10 @@ pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
             text.push_str(&border(change, report, sentences, width));
         }
         text.push_str(&with_note(start.trim_end(), &verdict, width));
+        if sentences > BRIEF && !phase.disks.is_empty() {
+            let said = format!("On disk: {}.", disks::in_short(&phase.disks));
+            text.push_str(&set_in(&said, width));
+        }
     }
     if phases.len() > most {
         let more = phases.len() - most;
@@ -92,7 +99,6 @@ fn cells(phase: &Phase, report: &Report, unit: &str) -> [String; 4] {
 /// What changed where a phase begins. Where there is room for one or two sentences it is the first of what differs: how
 /// throughput changed stands in the lines of both phases.
 fn border(change: &PhaseChange, report: &Report, most: usize, width: usize) -> String {
-    const BRIEF: usize = 2;
     let at = |time: model::Timestamp| seconds(time.seconds_since(report.origin));
     let marks = change.marks.iter();
     let marks = marks.map(|mark| format!("Marked at {}: {}.", at(mark.at), mark.text));
@@ -106,7 +112,11 @@ fn border(change: &PhaseChange, report: &Report, most: usize, width: usize) -> S
         }
     };
     let said = [format!("At {}:", at(change.at)), said.join(" ")];
-    let lines = wrap(&said.join(" "), width.saturating_sub(INDENT));
+    set_in(&said.join(" "), width)
+}
+
+fn set_in(said: &str, width: usize) -> String {
+    let lines = wrap(said, width.saturating_sub(INDENT));
     let lines = lines.iter();
     lines
         .map(|line| format!("{:INDENT$}{line}\n", ""))

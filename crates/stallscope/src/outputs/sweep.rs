@@ -5,6 +5,7 @@ use analysis::{count, duration, rate};
 use model::{FigureFamily, FigureUnit, PointFigure, Sweep, SweepPoint};
 
 use super::comparison::amount;
+use super::disks;
 use super::layout::{labelled, wrap};
 use super::{Detail, harmless};
 
@@ -21,6 +22,7 @@ pub(super) fn text(sweep: &Sweep, width: usize, detail: Detail) -> String {
     }
     text.push_str(&format!("\n{}", load(sweep, width)));
     text.push_str(&waits(sweep, width, detail));
+    text.push_str(&on_disk(sweep, width));
     text.push('\n');
     text.push_str(&labelled("Swept", &made(sweep), width));
     for run in &sweep.voided {
@@ -217,6 +219,35 @@ fn waits(sweep: &Sweep, width: usize, detail: Detail) -> String {
         }
     }
     text
+}
+
+/// What disks did in the first run of each configuration.
+fn on_disk(sweep: &Sweep, width: usize) -> String {
+    let of = |point: &SweepPoint| {
+        let said = disks_of(point);
+        match said.is_empty() {
+            true => String::new(),
+            false => labelled(&named(sweep, point), &said, width),
+        }
+    };
+    let said: String = sweep.points.iter().map(of).collect();
+    match said.is_empty() {
+        true => said,
+        false => format!("\n  What disks did\n{said}"),
+    }
+}
+
+/// What disks did in a point's first run; empty where that was not recorded.
+pub(super) fn disks_of(point: &SweepPoint) -> String {
+    let first = point.runs.first();
+    first.map_or(String::new(), |it| disks::in_short(&it.disks))
+}
+
+/// A configuration by its values: `clients=4 quota=0.5`.
+fn named(sweep: &Sweep, point: &SweepPoint) -> String {
+    let values = sweep.parameters.iter().zip(&point.values);
+    let values = values.map(|(parameter, value)| format!("{}={value}", parameter.name));
+    values.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a wait tells a reader something anywhere.

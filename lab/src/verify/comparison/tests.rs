@@ -29,6 +29,7 @@ fn phase(kind: PhaseKind, start: f64, end: f64, throughput: Option<f64>) -> Phas
         latency_ns: None,
         verdict: None,
         change: None,
+        disks: Vec::new(),
     }
 }
 

@@ -47,6 +47,7 @@ fn run() -> ComparedRun {
         marks: Vec::new(),
         round: None,
         taken: None,
+        disks: Vec::new(),
     }
 }
 

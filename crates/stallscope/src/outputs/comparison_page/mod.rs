@@ -6,6 +6,7 @@ mod lanes;
 use model::{ComparedFigure, ComparedGroup, Comparison};
 
 use super::comparison::{FAMILIES, amount, apart, helps};
+use super::disks;
 use super::plain_page::{self, element, escaped, titled};
 
 pub(crate) use align::Align;
@@ -70,6 +71,10 @@ fn verdict(at: usize, group: &ComparedGroup) -> String {
                 "",
                 &escaped(&format!("Would help: {}.", helps.join("; "))),
             ));
+        }
+        if !run.disks.is_empty() {
+            let said = format!("On disk: {}.", disks::in_short(&run.disks));
+            text.push_str(&element("p", "muted", &escaped(&said)));
         }
     }
     if group.runs.len() > 1 {

@@ -9,6 +9,7 @@ use model::{FigureUnit, PointFigure, Sweep, SweepPoint};
 
 use super::comparison::amount;
 use super::plain_page::{self, element, escaped, titled};
+use super::sweep::disks_of;
 
 /// Colours that curves are told apart by.
 const COLOURS: usize = 6;
@@ -33,6 +34,7 @@ pub(crate) fn page(sweep: &Sweep) -> String {
         curve::charts(&drawn),
         waits::charts(&drawn),
         titled("Points", &table(sweep)),
+        on_disk(sweep),
         caveats(sweep),
     ];
     plain_page::document(&title, &escaped(&sweep.command), &body.concat())
@@ -100,6 +102,38 @@ fn row(point: &SweepPoint, columns: &[&PointFigure]) -> String {
         point.agreeing,
         point.runs.len()
     )
+}
+
+/// What disks did in each configuration.
+fn on_disk(sweep: &Sweep) -> String {
+    let heads = sweep.parameters.iter();
+    let heads: String = heads
+        .map(|it| format!("<th scope=\"col\">{}</th>", escaped(&it.name)))
+        .collect();
+    let row = |point: &SweepPoint| {
+        let said = disks_of(point);
+        let values = point.values.iter();
+        let values: String = values
+            .map(|it| format!("<th scope=\"row\">{}</th>", escaped(it)))
+            .collect();
+        match said.is_empty() {
+            true => String::new(),
+            false => format!(
+                "<tr>{values}<td class=\"name\">{}</td></tr>\n",
+                escaped(&said)
+            ),
+        }
+    };
+    let rows: String = sweep.points.iter().map(row).collect();
+    match rows.is_empty() {
+        true => rows,
+        false => titled(
+            "What disks did",
+            &format!(
+                "<div class=\"wide\"><table>\n<tr>{heads}<th scope=\"col\" class=\"name\">in the first run</th></tr>\n{rows}</table></div>\n"
+            ),
+        ),
+    }
 }
 
 fn caveats(sweep: &Sweep) -> String {
