@@ -318,6 +318,12 @@ fn statements(timeline: &Timeline, window: Window) -> Vec<Stream> {
     streams.collect()
 }
 
+/// How many steps bursts take: one that lies across the border of two takes one.
+fn lasting(bursting: &[usize]) -> usize {
+    let runs = bursting.chunk_by(|a, b| a + 1 == *b);
+    runs.map(|run| (run.len() - 1).max(1)).sum()
+}
+
 /// How much some counters grow together, step by step.
 struct Steps {
     seconds: f64,
@@ -387,15 +393,13 @@ impl Steps {
         let (usual, noise) = median_and_noise(&self.grown)?;
         let bar = (BURST * usual).max(usual + DEVIATIONS * noise);
         let is_burst = |it: &f64| *it >= least && *it > bar;
-        let steps = self.grown.iter().enumerate();
-        let bursting: Vec<f64> = steps
-            .filter(|(_, grown)| is_burst(grown))
-            .map(|(at, _)| (at as f64 + 0.5) * self.seconds)
-            .collect();
-        if bursting.len() as f64 > MOST_BURSTING * self.grown.len() as f64 {
+        let steps = 0..self.grown.len();
+        let bursting: Vec<usize> = steps.filter(|at| is_burst(&self.grown[*at])).collect();
+        if lasting(&bursting) as f64 > MOST_BURSTING * self.grown.len() as f64 {
             return None;
         }
-        let times = firsts(bursting);
+        let middle = |at: &usize| (*at as f64 + 0.5) * self.seconds;
+        let times = firsts(bursting.iter().map(middle).collect());
         let gaps: Vec<f64> = times.iter().map(|it| self.gap_around(*it)).collect();
         Some(Bursts {
             resolution: median(&gaps)?.max(self.seconds),

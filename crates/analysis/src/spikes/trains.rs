@@ -27,11 +27,15 @@ const NEAR: f64 = 0.15;
 /// Or so many median absolute deviations of those that are, where that is less, but never than this part.
 const DEVIATIONS: f64 = 6.0;
 const NEAREST: f64 = 0.02;
-/// Their deviation from the period's own times is this part of it at most.
-const MOST_JITTER: f64 = 0.06;
+/// Their deviation from the period's own times is this part of it at most. That of ten events whose own is 0.05 is above
+/// 0.06 once in five times.
+const MOST_JITTER: f64 = 0.08;
 /// This part of the cycles at least has an event, and this part of the events that are in no other train is in it.
 const LEAST_COVERAGE: f64 = 0.6;
 const LEAST_PURITY: f64 = 0.5;
+/// A train is every other cycle of another one where this part of its cycles has an event half-way to the next, and more
+/// than half of the other events are such.
+const LEAST_BETWEEN: f64 = 0.3;
 /// What the largest spikes add of all that spikes add.
 const MOST_OF_TIME: f64 = 0.9;
 /// Trains that are looked for.
@@ -287,7 +291,21 @@ fn fit(events: &[(usize, f64)], count: usize, guess: f64) -> Option<Found> {
         && members.len() as f64 >= LEAST_PURITY * events.len() as f64
         && cycles >= LEAST_CYCLES
         && found.jitter <= MOST_JITTER * period;
-    is_one.then_some(found)
+    (is_one && !is_every_other(events, &found)).then_some(found)
+}
+
+/// Whether most of the other events lie half-way between its cycles: then the period is half of it, and has too much jitter or
+/// too many missed cycles to be told.
+fn is_every_other(events: &[(usize, f64)], train: &Found) -> bool {
+    let is_in = |number: usize| train.members.iter().any(|(own, _)| *own == number);
+    let others = events.iter().filter(|(number, _)| !is_in(*number));
+    let (mut between, mut all) = (0, 0);
+    for (_, time) in others {
+        let cycles = (time - train.start) / train.period;
+        all += 1;
+        between += usize::from((cycles - cycles.floor() - 0.5).abs() <= NEAR);
+    }
+    between as f64 >= LEAST_BETWEEN * train.cycles as f64 && 2 * between > all
 }
 
 /// The time of cycle 0 by the mean angle of all events.

@@ -99,9 +99,10 @@ impl Scored {
         (self.trigger.lag_spread_ns / 1e9).max(self.resolution)
     }
 
-    /// How long before the onsets they surely are, s.
+    /// How long before the onsets they surely are, s. What is counted at readings may have happened just before the second
+    /// of them, and its time is the middle of a step that the first may lie in.
     fn surely_before(&self) -> f64 {
-        self.trigger.lag_ns / 1e9 - self.resolution / 2.0
+        self.trigger.lag_ns / 1e9 - 1.5 * self.resolution
     }
 }
 
@@ -204,13 +205,14 @@ fn covered(times: &[f64], span: f64, reach: Reach) -> f64 {
     (sum / span).min(1.0)
 }
 
-/// How often the same events, shifted in a circle, come as near.
+/// How often the same events, shifted in a circle, come as near. A shift by less than they are known by is none.
 fn shifted(times: &[f64], onsets: &[f64], span: f64, reach: Reach) -> f64 {
     let own = nearness(times, onsets, reach);
+    let late = reach.late.min(span / 4.0);
     let mut random = Xorshift::new(times.len() as u64 ^ onsets.len() as u64 ^ span.to_bits());
     let mut as_near = 0;
     for _ in 0..SHIFTS {
-        let by = random.share() * span;
+        let by = late + random.share() * (span - 2.0 * late);
         let split = times.partition_point(|it| it + by < span);
         let wrapped = times[split..].iter().map(|it| it + by - span);
         let moved: Vec<f64> = wrapped
@@ -307,11 +309,13 @@ fn rank(found: &mut [Scored]) {
         return;
     };
     let (confidence, fit, spread) = (sure(best), best.fit(), best.spread());
-    let is_link = |it: &&Scored| {
+    let is_link = |it: &Scored| {
         let is_tight = it.spread() <= (AS_TIGHT * spread).max(0.1);
         sure(it) == confidence && it.fit() >= fit - AS_GOOD && is_tight
     };
-    let links = found.iter().take_while(is_link).count();
+    // Stable: what is no link keeps its place behind them.
+    found.sort_by_key(|it| !is_link(it));
+    let links = found.partition_point(is_link);
     found[..links].sort_by(|a, b| b.surely_before().total_cmp(&a.surely_before()));
 }
 

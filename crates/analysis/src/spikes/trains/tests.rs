@@ -73,6 +73,22 @@ fn a_period_is_found_with_jitter_and_missed_cycles() {
     assert!(found >= 38, "{found} of 40");
 }
 
+/// As many events as a recording of a minute and a half has.
+#[test]
+fn a_few_cycles_are_enough_and_every_other_one_is_no_period() {
+    let (mut found, mut wrong) = (0, 0);
+    for seed in 200..300 {
+        let mut random = Random::new(seed);
+        let mut times = periodic(&mut random, 7.0, 0.35, 0.2);
+        times.retain(|it| *it < 95.0);
+        let trains = trains(&times, 95.0, DEAD);
+        let is_right = |it: &Found| (it.period / 7.0 - 1.0).abs() < 0.02;
+        found += usize::from(trains.first().is_some_and(is_right));
+        wrong += usize::from(trains.first().is_some_and(|it| !is_right(it)));
+    }
+    assert!(found >= 85 && wrong <= 2, "{found} and {wrong} of 100");
+}
+
 #[test]
 fn others_between_them_do_not_hide_a_period() {
     let mut found = 0;
