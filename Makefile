@@ -1,7 +1,7 @@
 # One runner for people. Every recipe is a script of scripts/, so that it can be read and run alone.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-spikes demo-storage demo-scaling demo-sizing demo-phases demo-cluster demo-chain test check lab lab-spikes lab-prove soak fuzz bench ui build install-stealmeter fmt
+.PHONY: help demo demo-spikes demo-storage demo-scaling demo-sizing demo-phases demo-cluster demo-chain test check lab lab-spikes lab-prove guest-prove soak fuzz bench ui build install-stealmeter fmt
 
 help: ## list these targets
 	@echo "usage: make TARGET"
@@ -45,6 +45,9 @@ lab-spikes: ## make spikes whose trigger is known, and score what is found (50 m
 
 lab-prove: ## experiment on servers whose limit is known, and score what is proved (40 minutes; root); NAMES="cpu-quota hot-mutex"
 	@NAMES="$(NAMES)" scripts/lab-kept.sh prove
+
+guest-prove: ## experiment on a server with cgroup v2 alone, on Debian 13's kernel in an emulated machine (3 minutes)
+	@scripts/guest-prove.sh
 
 soak: ## be rough with the program for hours; interrupted, it goes on where it stopped
 	@scripts/soak.sh

@@ -25,6 +25,8 @@ scripts/need.sh "the tests of several machines" openssh-server openssh-client ||
     echo "No OpenSSH: no other machine is recorded" >&2
 scripts/need.sh "the tests of containers" podman runc busybox-static ||
     echo "No Podman, runc or busybox: no container is recorded" >&2
+scripts/need.sh "the tests on another kernel" qemu-system-x86 busybox-static e2fsprogs xz-utils ||
+    echo "No QEMU or busybox: nothing is tried on another kernel" >&2
 scripts/need.sh "the steal experiment" linux-perf ||
     echo "No perf: the steal experiment is not tried" >&2
 scripts/rust.sh
@@ -96,6 +98,9 @@ if [ "${#again[@]}" -gt 0 ] && [ "${#again[@]}" -le "$most_again" ]; then
     fi
     rm -f "$log_again"
 fi
+
+echo "== another kernel: scripts/guest-tests.sh"
+scripts/guest-tests.sh 2>&1 | tee -a "$log" || broken+=("another kernel (see above)")
 
 echo "== page: scripts/ui.sh"
 page_status=0

@@ -104,8 +104,9 @@ fn step(folder: &Folder, setting: &Setting) -> Result<Step, Error> {
             let none = if folder.is_v2 { NONE_IN_V2 } else { "0" };
             format!("{disk} {}", line_of(&now, disk).unwrap_or(none))
         }
-        // Nothing is written where nothing is to be written: an empty list is a line.
-        _ if now.trim().is_empty() => "\n".to_owned(),
+        // The kernel gives no group with processes its empty list back (kernel/cgroup/cpuset.c, validate_change): it gets
+        // the CPUs that the list stood for.
+        _ if now.trim().is_empty() => may_use(folder)?,
         _ => now.trim().to_owned(),
     };
     Ok(Step {
@@ -146,7 +147,15 @@ mod tests {
             change.apply().expect("the kernel takes it");
             assert_ne!(texts(&change), before, "{limit:?}");
             change.restore().expect("the kernel takes it");
-            assert_eq!(texts(&change), before, "{limit:?}");
+            match (kind, &*before) {
+                // An empty list, which stood for all CPUs of the machine.
+                (Kind::Cpus, [none]) if none.is_empty() => {
+                    let all = held.folder(Controller::Cpuset).expect("a group");
+                    assert_eq!(texts(&change), [may_use(all).expect("a list")]);
+                    assert_ne!(texts(&change), ["0"]);
+                }
+                _ => assert_eq!(texts(&change), before, "{limit:?}"),
+            }
         }
         let none = Limit::parse(Kind::Quota, "none").expect("a quota");
         assert!(held.limited(&none).expect("nothing").steps.is_empty());

@@ -28,11 +28,11 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
     disks.map(|disk| lines_of(disk, width)).collect()
 }
 
-/// What the busiest disks did, where there is room for little: `vda: log: 16-32 KiB, sequential, ...`.
+/// What the busiest disks did, where there is room for little: `vda (log: 16-32 KiB, sequential, ...)`.
 pub(super) fn in_short(disks: &[DiskWork]) -> String {
     let disks = disks.iter();
-    let disks = disks.map(|it| format!("{}: {}", it.entity.name, it.sentence));
-    on_one_line(&disks.collect::<Vec<_>>().join(". "))
+    let disks = disks.map(|it| format!("{} ({})", it.entity.name, it.sentence));
+    on_one_line(&disks.collect::<Vec<_>>().join(", "))
 }
 
 fn lines_of(disk: &DiskReport, width: usize) -> String {
