@@ -212,7 +212,7 @@ impl Report {
         {
             self.text.push_str(line);
         }
-        self.is_closed = line == close;
+        self.is_closed = line.trim_end() == close;
         true
     }
 

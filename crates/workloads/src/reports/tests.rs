@@ -462,6 +462,11 @@ proptest! {
     fn lines_of_others_between_change_no_number(at_case in 0..REPORTS.len(), noise in "[a-z ]{1,30}", at in any::<prop::sample::Index>()) {
         let case = Case::read(REPORTS[at_case].0);
         let (is_error, text) = case.report();
+        // Some end without a line's end: what comes behind would be of their last line.
+        let text = match text.ends_with('\n') {
+            true => text.to_owned(),
+            false => format!("{text}\n"),
+        };
         let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
         let noise = noise + "\n";
         lines.insert(at.index(lines.len() + 1), &noise);
