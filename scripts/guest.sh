@@ -84,7 +84,6 @@ mount -t overlay -o lowerdir=/host,upperdir=/own/upper,workdir=/own/work root /r
 for of in proc sys dev; do mount --move /$of /root/$of; done
 mount -t cgroup2 cgroup /root/sys/fs/cgroup
 mount -t tmpfs run /root/run
-mount -t tmpfs tmp /root/tmp
 mount -t tracefs tracefs /root/sys/kernel/tracing
 mount -t bpf bpf /root/sys/fs/bpf
 mkdir -p /root/mnt/disk /root/dev/shm
@@ -96,7 +95,8 @@ mkfs.ext4 -q /dev/vda && mount /dev/vda /mnt/disk
 # As under systemd: nothing runs in the root itself, so that its controllers can be given to those below.
 mkdir /sys/fs/cgroup/session
 echo $$ > /sys/fs/cgroup/session/cgroup.procs
-sh /run/command
+# As bash quoted it.
+bash /run/command
 echo "guest: status $?"
 INSIDE
 chroot /root /bin/sh /run/inside
