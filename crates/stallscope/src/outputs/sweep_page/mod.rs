@@ -119,7 +119,7 @@ fn on_disk(sweep: &Sweep) -> String {
         match said.is_empty() {
             true => String::new(),
             false => format!(
-                "<tr>{values}<td class=\"name\">{}</td></tr>\n",
+                "<tr>{values}<td class=\"fact\">{}</td></tr>\n",
                 escaped(&said)
             ),
         }
