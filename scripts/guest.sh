@@ -114,7 +114,7 @@ chmod +x "$first/init"
 truncate -s 512M "$work/disk"
 
 # The last line says how it went; it is not shown.
-qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "${GUEST_MEMORY:-3G}" -nographic -no-reboot -nic none \
+qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G -nographic -no-reboot -nic none \
     -kernel "$folder/kernel" -initrd "$work/initramfs" \
     -append "console=ttyS0 quiet loglevel=3 panic=-1 psi=1" \
     -drive "file=$work/disk,format=raw,if=virtio" \

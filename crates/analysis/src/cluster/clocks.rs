@@ -202,6 +202,8 @@ fn told(nodes: &[Node<'_>], node: usize, known: Option<Known>) -> NodeClock {
 
 /// Clocks that are less apart are not worth a word where readings lie seconds apart, ns.
 const WORTH_A_WORD_NS: i64 = 100_000_000;
+/// An exporter says what time it is some milliseconds into a scrape, ns.
+const INTO_A_SCRAPE_NS: i64 = 10_000_000;
 
 /// A node's clock against that of the store that scraped it, by whose times the node's are told. `None` where it is right.
 pub fn against_a_store(node: &str, ahead_ns: i64, within_ns: i64) -> Option<NodeClock> {
@@ -218,8 +220,7 @@ pub fn against_a_store(node: &str, ahead_ns: i64, within_ns: i64) -> Option<Node
             "{node}'s clock is {} {} the store's, within {}; times here are the store's, times in its logs are its own.",
             duration(apart as f64),
             if ahead_ns > 0 { "ahead of" } else { "behind" },
-            // The exporter tells its time some milliseconds into a scrape.
-            duration(within_ns.max(TICK_NS) as f64)
+            duration(within_ns.max(INTO_A_SCRAPE_NS) as f64)
         ),
     })
 }
