@@ -119,7 +119,8 @@ qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 3G -nographic -no-
     -append "console=ttyS0 quiet loglevel=3 panic=-1 psi=1" \
     -drive "file=$work/disk,format=raw,if=virtio" \
     -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap </dev/null |
-    tr -d '\r' | tee "$work/said" | sed '/^guest: status /d'
-status=$(sed -n 's/^guest: status //p' "$work/said")
+    tr -d '\r' | tee "$work/said" | sed '/guest: status [0-9]*$/d'
+# What the firmware writes has no line's end.
+status=$(sed -n 's/^.*guest: status \([0-9]*\)$/\1/p' "$work/said")
 [ -n "$status" ] || { echo "The emulated machine ended before the command did" >&2; exit 125; }
 exit "$status"
