@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use kernel::requirement::needed;
@@ -27,14 +27,14 @@ fn caller_of_that(until: &AtomicBool) -> u64 {
 
 type Stack = (End, Vec<Frame>);
 
-/// Takes samples of the threads of this process since the last call.
-fn take(samples: &mut CpuSamples, unwinder: &mut Unwinder, all: &mut Vec<Stack>) {
-    let own = std::process::id();
+/// Takes samples of a thread of this process since the last call: the thread of the test unwinds, and works as long as
+/// it does.
+fn take(samples: &mut CpuSamples, of: u32, unwinder: &mut Unwinder, all: &mut Vec<Stack>) {
     samples.read(|record| match record {
-        Record::Sample(sample) if sample.pid == own => {
+        Record::Sample(sample) if sample.tid == of => {
             let mut frames = Vec::new();
             let stack = sample.user.as_ref();
-            let end = stack.map(|stack| unwinder.unwind(own, stack, &mut frames));
+            let end = stack.map(|stack| unwinder.unwind(sample.pid, stack, &mut frames));
             all.extend(end.map(|end| (end, frames)));
         }
         Record::Mapped(pid) => unwinder.changed(pid),
@@ -73,14 +73,19 @@ fn a_burning_function_is_found_with_its_callers_up_to_the_threads_start() {
         return;
     };
     let mut unwinder = Unwinder::new(Path::new("/proc"));
-    let until = AtomicBool::new(false);
+    let (until, burns) = (AtomicBool::new(false), AtomicU32::new(0));
     let mut all = Vec::new();
     std::thread::scope(|scope| {
-        scope.spawn(|| black_box(caller_of_that(&until)));
+        scope.spawn(|| {
+            let own = rustix::thread::gettid().as_raw_nonzero().get();
+            burns.store(own.cast_unsigned(), Ordering::Relaxed);
+            black_box(caller_of_that(&until))
+        });
         let begun = Instant::now();
         while all.len() < 300 && begun.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(50));
-            take(&mut samples, &mut unwinder, &mut all);
+            let of = burns.load(Ordering::Relaxed);
+            take(&mut samples, of, &mut unwinder, &mut all);
         }
         until.store(true, Ordering::Relaxed);
     });
@@ -102,9 +107,6 @@ fn a_burning_function_is_found_with_its_callers_up_to_the_threads_start() {
         stack.contains("stacks::innermost_that_burns;stacks::caller_of_that;")
             && stack.contains("thread_start;")
     };
-    // The thread of the test itself unwinds, and works as long as it does.
-    let is_other = |stack: &str| !stack.contains("test::run_test");
-    let stacks: Vec<_> = stacks.into_iter().filter(|(_, it)| is_other(it)).collect();
     let burning = stacks.iter().filter(|(_, stack)| is_burning(stack)).count();
     let whole = stacks.iter().filter(|(end, _)| *end == End::Whole).count();
     let all = stacks.len();
