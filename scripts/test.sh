@@ -41,6 +41,8 @@ scripts/jmeter.sh >/dev/null || echo "No JMeter: it is tested on captured output
 jmeter=$!
 scripts/stores.sh >&2 || echo "No Prometheus 3 or node exporter 1.12: stores are tested with Debian's only" >&2 &
 stores=$!
+scripts/postgres-versions.sh || echo "No other PostgreSQL: only the installed one's memory is read" >&2 &
+servers=$!
 scripts/python.sh || echo "No Python with pyarrow: what export writes is not read back" >&2
 
 log=$(mktemp)
@@ -67,7 +69,7 @@ step tidy cargo xtask tidy
 # Tests, and the programs that they run: what `cargo build --bins` makes has other features, too.
 step build cargo test --workspace --no-run
 
-wait "$load_generators" "$jmeter" "$stores" || true
+wait "$load_generators" "$jmeter" "$stores" "$servers" || true
 
 count() {
     awk -v word="$1;" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i == word) n += $(i - 1) }
@@ -98,6 +100,13 @@ if [ "${#again[@]}" -gt 0 ] && [ "${#again[@]}" -le "$most_again" ]; then
     fi
     rm -f "$log_again"
 fi
+
+for server in "${CARGO_TARGET_DIR:-target}"/postgres/*/bin; do
+    [ -d "$server" ] || continue
+    echo "== PostgreSQL's memory: $server"
+    STALLSCOPE_POSTGRES=$(realpath "$server") cargo test -p stallscope --test e2e -- --show-output statements:: 2>&1 |
+        tee -a "$log" || broken+=("PostgreSQL's memory: $server")
+done
 
 echo "== another kernel: scripts/guest-tests.sh"
 scripts/guest-tests.sh 2>&1 | tee -a "$log" || broken+=("another kernel (see above)")

@@ -12,6 +12,7 @@ mod settled;
 
 use model::{Phase, PhaseChange, PhaseDifference, PhaseKind, Window};
 
+pub(crate) use events::limits_set;
 pub(crate) use measures::Side;
 
 use events::Limited;
@@ -60,11 +61,8 @@ pub(crate) fn tell(
 
 /// What was set, or came and went, then what was measured.
 fn differences(roles: &Roles<'_>, before: &Side, after: &Side) -> Vec<PhaseDifference> {
-    let groups = Limited {
-        cpu: &roles.cpu_groups.all,
-        io: &roles.io_groups.all,
-    };
-    let mut found = events::limits(roles.timeline, groups, before, after);
+    let windows = [before.window, after.window];
+    let mut found = events::limits(roles.timeline, Limited::of(roles), windows, after.cpus);
     let is_quota = found.iter().any(|it| it.what == events::CPU_LIMIT);
     found.extend(events::processes(roles.timeline, before, after));
     found.truncate(MOST_EVENTS);
@@ -90,6 +88,13 @@ fn sentence(before: &Phase, after: &Phase, unit: &str, effect: f64) -> String {
                 verb(a, b),
                 duration(a),
                 duration(b)
+            )
+        }
+        (Some((a, b)), _) if hardly((a, b)) => {
+            format!(
+                "Throughput hardly changed: {} and {} {unit}.",
+                rate(a),
+                rate(b)
             )
         }
         (Some((a, b)), _) => {

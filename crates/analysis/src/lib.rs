@@ -124,7 +124,7 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
     let thresholds = Thresholds::default();
     let roles = Roles::new(timeline, meta);
     let bins = &roles.bins;
-    let mut phases = phases::phases(timeline, meta, bins, &thresholds);
+    let mut phases = phases::phases(&roles, &thresholds);
     let window = asked.unwrap_or_else(|| phases::judged(&phases, timeline.window));
     let window = comparable(timeline, bins, window);
     let mut sides = Vec::new();
@@ -172,6 +172,7 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
         environment: meta.environment.clone(),
         verdict,
         machine: None,
+        proof: None,
         named_after_ns: None,
         phases,
     };
@@ -216,12 +217,12 @@ pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report
 /// The instant that is shown as 0 s, and the part of the recording that is judged where the user names
 /// none.
 pub fn judged(timeline: &Timeline, meta: &Meta) -> (Timestamp, Window) {
-    let bins = workload_metrics::bins(timeline, meta);
-    let phases = phases::phases(timeline, meta, &bins, &Thresholds::default());
+    let roles = Roles::new(timeline, meta);
+    let phases = phases::phases(&roles, &Thresholds::default());
     let window = phases::judged(&phases, timeline.window);
     (
-        phases::origin(timeline, meta, &bins),
-        comparable(timeline, &bins, window),
+        phases::origin(timeline, meta, &roles.bins),
+        comparable(timeline, &roles.bins, window),
     )
 }
 

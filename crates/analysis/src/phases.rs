@@ -1,12 +1,16 @@
 //! The parts of a run: warm-up, what holds a level or changes evenly, and what hangs over at the end.
 //!
 //! The first bin is always warm-up (clients connect, caches fill). The rest is cut where it changed
-//! (`changes`). A slow start is warm-up too: up to the first stretch that settled, as much is cut off
+//! (`changes`), and where a limit of the target was set or lifted (`borders`). A slow start is warm-up too: up to the first stretch that settled, as much is cut off
 //! as the marginal standard error says (MSER), if the difference is large enough to matter.
+
+use std::ops::Range;
 
 use model::{Meta, Phase, PhaseKind, Timeline, Timestamp, Window};
 
+use crate::borders;
 use crate::changes::{self, Series};
+use crate::scene::Roles;
 use crate::stats::change_points::{LEAST_BINS, Segment, Shape};
 use crate::stats::{self, median_high};
 use crate::thresholds::Thresholds;
@@ -18,16 +22,12 @@ const SETTLE_NS: i64 = 1_000_000_000;
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// The phases in the order of time, from the first instant to the last.
-pub(crate) fn phases(
-    timeline: &Timeline,
-    meta: &Meta,
-    bins: &[Bin],
-    thresholds: &Thresholds,
-) -> Vec<Phase> {
+pub(crate) fn phases(roles: &Roles<'_>, thresholds: &Thresholds) -> Vec<Phase> {
+    let (timeline, meta, bins) = (roles.timeline, roles.meta, &roles.bins[..]);
     let whole = timeline.window;
     let origin = origin(timeline, meta, bins);
     let found = found_at(meta);
-    let mut parts = match settled(bins, thresholds) {
+    let mut parts = match settled(bins, &borders::limits_set(roles), thresholds) {
         Some((segments, end)) => from_stretches(bins, &segments, end, thresholds),
         None => {
             let (start, end) = without_signal(meta, origin, whole);
@@ -140,9 +140,13 @@ fn without_signal(meta: &Meta, origin: Timestamp, whole: Window) -> (Timestamp, 
     ((origin + settle).max(whole.start), end)
 }
 
-/// What is neither warm-up nor end, cut where it changed, in indices of bins, and the end of the last
-/// bin that is long enough to count; `None` under three bins.
-fn settled(bins: &[Bin], thresholds: &Thresholds) -> Option<(Vec<Segment>, usize)> {
+/// What is neither warm-up nor end, cut where it changed and where a limit was `set`, in indices of bins, and the end
+/// of the last bin that is long enough to count; `None` under three bins.
+fn settled(
+    bins: &[Bin],
+    set: &[Timestamp],
+    thresholds: &Thresholds,
+) -> Option<(Vec<Segment>, usize)> {
     if bins.len() < LEAST_BINS {
         return None;
     }
@@ -155,19 +159,45 @@ fn settled(bins: &[Bin], thresholds: &Thresholds) -> Option<(Vec<Segment>, usize
         return None;
     }
     let kept = &bins[1..=last];
-    let series = Series {
-        throughput: kept.iter().map(|bin| bin.throughput).collect(),
-        latency_ns: kept.iter().map(|bin| bin.latency_ns).collect(),
-    };
     // Bins of a damaged recording may be nanoseconds long.
-    let group = ((SECOND_NS + usual / 2) / usual).clamp(1, kept.len() as i64);
-    let segments = changes::segments(&series, group as usize, &thresholds.phases);
-    let mut segments = without_warm_up(&series.throughput, segments, thresholds);
+    let group = ((SECOND_NS + usual / 2) / usual).clamp(1, kept.len() as i64) as usize;
+    let mut segments = Vec::new();
+    for range in between(kept, set, thresholds.phases.settled * group) {
+        let part = &kept[range.clone()];
+        let series = Series {
+            throughput: part.iter().map(|bin| bin.throughput).collect(),
+            latency_ns: part.iter().map(|bin| bin.latency_ns).collect(),
+        };
+        let found = changes::segments(&series, group, &thresholds.phases);
+        segments.extend(found.into_iter().map(|it| Segment {
+            first: it.first + range.start,
+            end: it.end + range.start,
+            shape: it.shape,
+        }));
+    }
+    let throughput: Vec<f64> = kept.iter().map(|bin| bin.throughput).collect();
+    let mut segments = without_warm_up(&throughput, segments, thresholds);
     for segment in &mut segments {
         segment.first += 1;
         segment.end += 1;
     }
     (!segments.is_empty()).then_some((segments, last + 1))
+}
+
+/// The bins between the instants at which something was `set`, each part at least so many: together all of them.
+fn between(bins: &[Bin], set: &[Timestamp], least: usize) -> Vec<Range<usize>> {
+    let is_before = |bin: &Bin, at: Timestamp| bin.window.start + bin.window.len_ns() / 2 < at;
+    let mut first = 0;
+    let mut parts = Vec::new();
+    for at in set {
+        let cut = bins.partition_point(|bin| is_before(bin, *at));
+        if cut >= first + least && cut + least <= bins.len() {
+            parts.push(first..cut);
+            first = cut;
+        }
+    }
+    parts.push(first..bins.len());
+    parts
 }
 
 /// The segments less the warm-up: that is sought up to the first of them that settled.
@@ -272,6 +302,25 @@ fn mean_of(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_set_parts_the_bins_where_both_sides_are_long_enough() {
+        let at = Timestamp::from_seconds;
+        let bins: Vec<Bin> = (0..20)
+            .map(f64::from)
+            .map(|second| Bin::new(Window::new(at(second), at(second + 1.0)), 100.0))
+            .collect();
+        let parts = |set: &[f64]| {
+            let set: Vec<Timestamp> = set.iter().map(|it| at(*it)).collect();
+            let parts = between(&bins, &set, 5).into_iter();
+            parts.map(|it| (it.start, it.end)).collect::<Vec<_>>()
+        };
+        assert_eq!(parts(&[]), [(0, 20)]);
+        assert_eq!(parts(&[8.4]), [(0, 8), (8, 20)]);
+        assert_eq!(parts(&[8.6]), [(0, 9), (9, 20)]);
+        assert_eq!(parts(&[4.0, 10.0, 12.0, 16.5]), [(0, 10), (10, 20)]);
+        assert_eq!(parts(&[-3.0, 90.0]), [(0, 20)]);
+    }
 
     #[test]
     fn a_slow_start_is_cut_off_and_noise_is_not() {

@@ -229,6 +229,7 @@ pub fn proof(
 
 /// Gives the causes of a report the words that an experiment has earned them, and takes away those that it refuted.
 pub fn apply(report: &mut Report, proof: &Proof) {
+    report.proof = Some(proof.clone());
     let outcome = |cause: &str| {
         let capacity = capacity_of(cause)?;
         let trial = proof.capacities.iter().find(|it| it.capacity == capacity)?;

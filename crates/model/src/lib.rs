@@ -20,6 +20,7 @@ mod entity;
 mod formula;
 mod gap;
 mod goal;
+mod interval;
 mod judged;
 mod label_report;
 mod mark;
@@ -74,6 +75,7 @@ pub use entity::{Entities, Entity, EntityEvent, EntityId, EntityKind, EntityReco
 pub use formula::{Amount, Formula, Reading, Whose};
 pub use gap::{Gap, GapReason};
 pub use goal::{Goal, GoalReport, Latency};
+pub use interval::Interval;
 pub use judged::{Answer, Caveat, Judged, RuledOut};
 pub use label_report::LabelReport;
 pub use mark::Mark;
@@ -90,9 +92,8 @@ pub use proof::{
     WithoutTrial,
 };
 pub use report::{
-    Evidence, Finding, GainOf, Headroom, Interval, MachineReport, Pressure, Quantile,
-    REPORT_SCHEMA, Remedy, Report, ReportSubject, Resource, Signal, StallKind, UnitReport,
-    UnitWait, Verdict,
+    Evidence, Finding, GainOf, Headroom, MachineReport, Pressure, Quantile, REPORT_SCHEMA, Remedy,
+    Report, ReportSubject, Resource, Signal, StallKind, UnitReport, UnitWait, Verdict,
 };
 pub use rows::{MISSING, Rows};
 pub use run::{

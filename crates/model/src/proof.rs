@@ -6,7 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Interval, Timestamp, Window};
+use crate::interval::Interval;
+use crate::{Timestamp, Window};
 
 /// Name and version of the JSON form of `Proof`. Fields are added within a version; none changes its meaning or goes
 /// away.

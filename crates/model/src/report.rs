@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::account::{Account, AccountPart, ThinkTime, ThreadTimes, ThreadsAccount};
 use crate::connection_report::PortReport;
 use crate::disk_report::DiskReport;
+use crate::interval::Interval;
 use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
 use crate::{
     BySecond, Confidence, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Phase,
-    Provenance, Role, SpikeReport, StackReport, StartedProgram, StatementTime, UnitKind, Window,
-    WorkloadRun,
+    Proof, Provenance, Role, SpikeReport, StackReport, StartedProgram, StatementTime, UnitKind,
+    Window, WorkloadRun,
 };
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -41,6 +42,9 @@ pub struct Report {
     pub threads: Vec<ThreadTimes>,
     /// The answer.
     pub verdict: Verdict,
+    /// What an experiment on the running target showed (`prove`); `None` where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// Of a recording of the whole machine, everybody who was followed; the rest of the report is about the
     /// first of them. `None` where targets were named or a workload was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,15 +173,6 @@ pub struct UnitWait {
     /// Who held what was waited for, as far as that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<AccountPart>,
-}
-
-/// A 95 % interval, unless the field says otherwise.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
 }
 
 /// A number that a finding rests on, with what is needed to draw it.

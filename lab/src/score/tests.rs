@@ -96,6 +96,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
         phases: Vec::new(),
         goals: Vec::new(),
         machine: None,
+        proof: None,
         named_after_ns: None,
         signals: Vec::new(),
         pressure: Vec::new(),

@@ -334,6 +334,41 @@ describe("phases and marks", () => {
     ]);
   });
 
+  it("say what changed where one begins", async () => {
+    const about = golden("phases");
+    const phases = about.phases.map((phase, place) =>
+      place === 2
+        ? {
+            ...phase,
+            change: {
+              at: phase.window.start,
+              sentence: "Throughput fell from 30,212 to 24,480 tps (-19 %).",
+              marks: [{ at: phase.window.start, text: "moved" }],
+              differences: [],
+              settled: "",
+            },
+            disks: [
+              {
+                entity: { kind: "disk", name: "vda", path: "vda" } as const,
+                sentence: "log: 16 KiB, sequential",
+                parts: [],
+              },
+            ],
+          }
+        : phase,
+    );
+    const recording = await drawn({ edges: EDGES, tables: [], report: { ...about, phases } });
+    expect(phaseBoxes(recording).map(({ border }) => border)).toEqual([
+      "",
+      "",
+      "Throughput fell from 30,212 to 24,480 tps (-19 %). Marked: moved. On disk then: vda (log: 16 KiB, sequential).",
+      expect.stringMatching(
+        /^Throughput fell from 24,480 to 18,503 tps .* Throughput settled at once\.$/,
+      ),
+      "",
+    ]);
+  });
+
   it("are none where it did not", async () => {
     const recording = await drawn({ edges: EDGES, tables: [], report: golden("cpu-quota") });
     expect(phaseBoxes(recording)).toEqual([]);

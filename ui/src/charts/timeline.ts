@@ -117,6 +117,8 @@ export interface PhaseBox {
   readonly verdict: string;
   /** The verdict's sentence, or empty. */
   readonly sentence: string;
+  /** What changed where it begins, or empty. */
+  readonly border: string;
   /** Whether the run's verdict is about it. */
   readonly judged: boolean;
 }
@@ -138,9 +140,24 @@ export function phaseBoxes(recording: Recording): PhaseBox[] {
         ? `${verdict.cause}${share} (${verdict.entity.name}, ${verdict.confidence})`
         : "",
       sentence: verdict?.sentence ?? "",
+      border: borderOf(phase),
       judged: phase.window.start === report.window.start && phase.window.end === report.window.end,
     };
   });
+}
+
+/** What changed where a phase begins, and what its disks did; empty where it is the first. */
+function borderOf({ change, disks = [] }: Phase): string {
+  if (change == null) return "";
+  const { differences = [], marks = [], sentence, settled } = change;
+  const parts = [
+    sentence,
+    ...marks.map(({ text }) => `Marked: ${text}.`),
+    ...differences.map((it) => it.sentence),
+    settled,
+    ...disks.map((it) => `On disk then: ${it.entity.name} (${it.sentence}).`),
+  ];
+  return parts.filter((it) => it !== "").join(" ");
 }
 
 function unitOf(report: Report): string {

@@ -339,6 +339,14 @@ export type Answer = "present" | "absent" | "cannot_tell";
  */
 export type PhaseKind = "warm_up" | "steady" | "ramp" | "congested" | "end";
 /**
+ * A capacity that can be lowered for a while.
+ */
+export type Capacity = "cpu" | "disk" | "memory" | "clients";
+/**
+ * What an experiment says about a capacity or a cause.
+ */
+export type ProofOutcome = "proved" | "ruled_out" | "inconclusive" | "not_tried";
+/**
  * What kind of measure is different in spikes.
  */
 export type MeasureKind =
@@ -582,6 +590,10 @@ export interface Report {
    * Programs that were started in the window, those with most CPU time first; empty where that was not recorded.
    */
   programs?: StartedProgram[];
+  /**
+   * What an experiment on the running target showed (`prove`); `None` where there was none.
+   */
+  proof?: Proof | null;
   /**
    * `REPORT_SCHEMA`.
    */
@@ -1878,6 +1890,171 @@ export interface StartedProgram {
    * How many began in the window.
    */
   starts: number;
+}
+/**
+ * What was proved on a running target, and what was ruled out.
+ */
+export interface Proof {
+  /**
+   * A few sentences, the most important first.
+   */
+  answers: string[];
+  as_it_is: Window;
+  /**
+   * Latency was not to grow beyond so many times what it was.
+   */
+  at_most: number;
+  /**
+   * The capacities, in the order in which they were tried.
+   */
+  capacities: CapacityTrial[];
+  /**
+   * The cause that the recording named before anything was changed.
+   */
+  cause: string;
+  /**
+   * The capacity that this cause is about; `None` where it is about none.
+   */
+  cause_capacity?: Capacity | null;
+  /**
+   * Whose it is.
+   */
+  cause_of: string;
+  /**
+   * Doubts about the answer.
+   */
+  caveats: string[];
+  outcome: ProofOutcome;
+  /**
+   * The recording that it was made with.
+   */
+  recording: string;
+  /**
+   * `PROOF_SCHEMA`.
+   */
+  schema: string;
+  /**
+   * The target's name.
+   */
+  target: string;
+  /**
+   * Processes that were stopped to see what happens without them.
+   */
+  without?: WithoutTrial | null;
+}
+/**
+ * A capacity that was lowered.
+ */
+export interface CapacityTrial {
+  /**
+   * What it could have had: what it used and what was free, up to its limit.
+   */
+  available?: number | null;
+  capacity: Capacity;
+  /**
+   * By how much throughput changed meanwhile, over all pairs: -0.2 is a fifth less.
+   */
+  change?: number | null;
+  /**
+   * Change of throughput by change of capacity, both as logarithms: 1 where throughput follows the capacity, 0 where it
+   * does not care.
+   */
+  elasticity?: ProofEstimate | null;
+  /**
+   * What it was lowered to, over all pairs (the geometric mean).
+   */
+  lowered_to?: number | null;
+  /**
+   * Whose: the path of a cgroup, a disk, a pattern of processes; empty where it was not tried.
+   */
+  of: string;
+  outcome: ProofOutcome;
+  /**
+   * In the order of time.
+   */
+  pairs: ProofPair[];
+  /**
+   * One sentence.
+   */
+  sentence: string;
+  /**
+   * What the target used of it as it is, in its unit: CPUs, requests per second, bytes, processes.
+   */
+  used?: number | null;
+}
+/**
+ * A value with its 95 % interval.
+ */
+export interface ProofEstimate {
+  interval: Interval;
+  /**
+   * The value.
+   */
+  value: number;
+}
+/**
+ * Two blocks as it is, with one between them in which something was changed.
+ */
+export interface ProofPair {
+  at: Timestamp;
+  /**
+   * What was available of it in the blocks around it, in the same unit.
+   */
+  available: number;
+  /**
+   * While it was changed.
+   */
+  latency_changed_ns?: number | null;
+  /**
+   * Mean latency as it is, ns, where it is known.
+   */
+  latency_ns?: number | null;
+  /**
+   * What the capacity was then, in its unit; of stopped processes how many were left.
+   */
+  lowered_to: number;
+  /**
+   * Operations per second as it is: the mean of the blocks before and after.
+   */
+  throughput: number;
+  /**
+   * While it was changed.
+   */
+  throughput_changed: number;
+}
+/**
+ * Processes that were stopped.
+ */
+export interface WithoutTrial {
+  /**
+   * Change of the mean latency without them.
+   */
+  latency?: ProofEstimate | null;
+  outcome: ProofOutcome;
+  /**
+   * Blocks with and without them.
+   */
+  pairs: ProofPair[];
+  /**
+   * What names of programs were to match.
+   */
+  pattern: string;
+  /**
+   * How many processes were stopped at most at once.
+   */
+  processes: number;
+  /**
+   * The programs that did.
+   */
+  programs: string[];
+  /**
+   * One sentence.
+   */
+  sentence: string;
+  /**
+   * Change of throughput without them: 0.1 is a tenth more.
+   */
+  throughput?: ProofEstimate | null;
 }
 /**
  * The spikes of a run, or of the window that was asked for.

@@ -1,10 +1,13 @@
-// The disks in numbers, each with its lanes on demand.
+// The disks in numbers, each with its lanes on demand, and whose requests they served.
 
 import { useMemo } from "preact/hooks";
+import { patterns, sizes } from "../charts/diskRequests";
 import { type Disk, diskLanes, disks, law } from "../charts/disks";
 import { duration, percent, rate, traffic } from "../data/format";
+import type { DiskReport } from "../data/page.gen";
 import type { Tables } from "../data/recording";
 import { LaneChart } from "./LaneChart";
+import { NumberTable } from "./NumberTable";
 import { usePage, useTables } from "./state";
 import { numberColumn, type TreeColumn, TreeTable } from "./TreeTable";
 
@@ -43,7 +46,7 @@ const COLUMNS: readonly TreeColumn<Disk>[] = [
 ];
 
 export function Disks() {
-  const { recording, window } = usePage();
+  const { recording, report, window } = usePage();
   const tables = useTables("disk");
   const nodes = useMemo(
     () => (tables === undefined ? [] : disks(recording, tables, window)),
@@ -69,6 +72,54 @@ export function Disks() {
         open={[]}
         sortedBy="In progress"
         fixed={0}
+      />
+      {report.disks?.slice(0, MOST).map((it) => (
+        <Requests key={it.entity.path} disk={it} />
+      ))}
+    </>
+  );
+}
+
+/** Disks whose requests are shown, those with most time first. */
+const MOST = 4;
+
+/** Whose requests a disk served, over the judged window. */
+function Requests({ disk }: { readonly disk: DiskReport }) {
+  const { name } = disk.entity;
+  const known = (ns: number | null | undefined) => (ns == null ? "" : duration(ns));
+  return (
+    <>
+      <p>
+        <strong>{name}</strong> over the judged window: {disk.sentence}.
+      </p>
+      <NumberTable
+        caption={`Whose requests ${name} served`}
+        titles={[
+          ["Whose"],
+          ["Operation", ""],
+          "Requests/s",
+          "Size",
+          "Sequential",
+          ["In progress", "number wide"],
+          ["Peak / mean", "number wide"],
+          ["Queue p99", "number wide"],
+          "At device",
+          ["Device p99", "number wide"],
+        ]}
+        rows={patterns(disk).map(([whose, it]) => [
+          <span key="whose" title={whose}>
+            {whose.split("/").at(-1)}
+          </span>,
+          it.operation,
+          rate(it.per_second),
+          sizes(it),
+          percent(it.sequential),
+          rate(it.depth),
+          it.bursts == null ? "" : rate(it.bursts),
+          known(it.queue.p99_ns),
+          known(it.device.median_ns),
+          known(it.device.p99_ns),
+        ])}
       />
     </>
   );

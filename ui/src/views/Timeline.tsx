@@ -30,6 +30,14 @@ function Timeline() {
     <>
       <LaneChart lanes={lanes} label="the timeline" marks={signs}>
         {phases.length > 0 && <Phases phases={phases} />}
+        {phases.map(
+          ({ border, span }) =>
+            border !== "" && (
+              <p key={span.from} class="muted">
+                At {instant(span.from)}: {border}
+              </p>
+            ),
+        )}
         <SpikeMarks />
       </LaneChart>
       <RequestTimes tables={tables} />

@@ -4,6 +4,7 @@ import type { Recording } from "../data/recording";
 import { CONNECTIONS } from "./Connections";
 import { DICTIONARY } from "./Dictionary";
 import { EVIDENCE } from "./Evidence";
+import { EXPERIMENT } from "./Experiment";
 import { EXPLORE } from "./Explore";
 import { FLAMES } from "./Flames";
 import { FOLD } from "./Folded";
@@ -19,6 +20,7 @@ import { WHO } from "./Who";
 /** In the order of reading. */
 const SECTIONS: readonly Section[] = [
   MACHINE,
+  EXPERIMENT,
   TIMELINE,
   SPIKES,
   WHO,

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use model::{EntityId, EntityKind, MISSING, Mark, PhaseDifference, Role, Timeline, Timestamp};
+use model::{
+    EntityId, EntityKind, MISSING, Mark, PhaseDifference, Role, Timeline, Timestamp, Window,
+};
 
 use super::measures::Side;
 use crate::number_format::{bound, count, rate, storage};
+use crate::scene::Roles;
 use crate::thresholds::THROTTLED_TIME;
 
 /// What a change of a group's CPU quota is called.
@@ -37,38 +40,116 @@ pub(super) struct Limited<'a> {
     pub(super) io: &'a [EntityId],
 }
 
-/// Limits of groups that were felt on one side, and are others on the other.
+impl<'a> Limited<'a> {
+    /// The target's.
+    pub(super) fn of(roles: &'a Roles<'_>) -> Self {
+        Self {
+            cpu: &roles.cpu_groups.all,
+            io: &roles.io_groups.all,
+        }
+    }
+}
+
+/// Limits of groups that were felt in one of two windows of a machine with so many CPUs, and are others in the second.
 pub(super) fn limits(
     timeline: &Timeline,
     groups: Limited<'_>,
-    before: &Side,
-    after: &Side,
+    windows: [Window; 2],
+    cpus: f64,
 ) -> Vec<PhaseDifference> {
     let of_cpus = groups.cpu.iter();
     let mut found: Vec<PhaseDifference> = of_cpus
-        .filter_map(|group| cpu_limit(timeline, *group, before, after))
+        .filter_map(|group| cpu_limit(timeline, *group, windows, cpus))
         .collect();
-    let parts = timeline.entities.of_kind(EntityKind::GroupDisk);
-    let parts = parts.filter(|part| {
-        let group = part.parent;
-        group.is_some_and(|group| groups.io.contains(&group))
-    });
-    found.extend(parts.flat_map(|part| io_limits(timeline, part.id, before, after)));
+    let parts = disks_of(timeline, groups);
+    found.extend(parts.flat_map(|part| io_limits(timeline, part, windows)));
     found
 }
 
-/// The values of a row's columns in the middle of a phase, a missing one as `None`: a limit is missing where there is
+/// The groups, each on each disk.
+fn disks_of(timeline: &Timeline, groups: Limited<'_>) -> impl Iterator<Item = EntityId> {
+    let parts = timeline.entities.of_kind(EntityKind::GroupDisk);
+    let parts = parts.filter(move |part| part.parent.is_some_and(|it| groups.io.contains(&it)));
+    parts.map(|part| part.id)
+}
+
+/// When a limit of the target's groups that was felt became another one, in the order of time: what holds the target
+/// back is another thing since, whether or not throughput shows it. None where limits change all the time.
+pub(crate) fn limits_set(roles: &Roles<'_>) -> Vec<Timestamp> {
+    let cpus = f64::from(roles.meta.cpus.max(1));
+    set_at(roles.timeline, Limited::of(roles), cpus)
+}
+
+/// When limits that were felt on a machine with so many CPUs became others.
+pub(super) fn set_at(timeline: &Timeline, groups: Limited<'_>, cpus: f64) -> Vec<Timestamp> {
+    /// More are somebody's policy, and no phases.
+    const MOST_SET: usize = 6;
+    let quotas = groups.cpu.iter();
+    let quotas =
+        quotas.flat_map(|it| changed(timeline, "cgroup_limit", *it, &["quota_ns", "period_ns"]));
+    let allowed = IO.map(|(_, _, allowed)| allowed);
+    let rates = disks_of(timeline, groups);
+    let rates = rates.flat_map(|it| changed(timeline, "cgroup_io", it, &allowed));
+    let whole = timeline.window;
+    let mut times: Vec<Timestamp> = quotas
+        .chain(rates)
+        .filter(|it| whole.start < *it && *it < whole.end)
+        .collect();
+    times.sort_unstable();
+    // Limits that are set one after another are one change.
+    times.dedup_by(|later, earlier| later.ns_since(*earlier) < NEAR_NS);
+    if times.len() > MOST_SET {
+        return Vec::new();
+    }
+    let edges: Vec<Timestamp> = [whole.start]
+        .into_iter()
+        .chain(times)
+        .chain([whole.end])
+        .collect();
+    let is_felt = |it: &&[Timestamp]| {
+        let windows = [Window::new(it[0], it[1]), Window::new(it[1], it[2])];
+        !limits(timeline, groups, windows, cpus).is_empty()
+    };
+    edges.windows(3).filter(is_felt).map(|it| it[1]).collect()
+}
+
+/// When any of these columns of an entity had another value than before.
+fn changed(timeline: &Timeline, table: &str, entity: EntityId, columns: &[&str]) -> Vec<Timestamp> {
+    let Some(data) = timeline.table(table) else {
+        return Vec::new();
+    };
+    let columns: Vec<usize> = columns
+        .iter()
+        .filter_map(|it| data.table.position(it))
+        .collect();
+    let rows: Vec<usize> = data
+        .rows_of(entity)
+        .into_iter()
+        .flatten()
+        .map(|row| *row as usize)
+        .collect();
+    let differs = |pair: &&[usize]| {
+        let values = |row: usize| columns.iter().map(move |column| data.value(row, *column));
+        !values(pair[0]).eq(values(pair[1]))
+    };
+    rows.windows(2)
+        .filter(differs)
+        .map(|pair| data.key(pair[1]).0)
+        .collect()
+}
+
+/// The values of a row's columns in the middle of a window, a missing one as `None`: a limit is missing where there is
 /// none. `None` without a row.
 fn in_the_middle<const N: usize>(
     timeline: &Timeline,
     table: &str,
     entity: EntityId,
     columns: [&str; N],
-    side: &Side,
+    window: Window,
 ) -> Option<[Option<f64>; N]> {
     let data = timeline.table(table)?;
     let rows = data.rows_of(entity)?;
-    let middle = side.window.start + side.window.len_ns() / 2;
+    let middle = window.start + window.len_ns() / 2;
     let passed = rows.partition_point(|row| data.key(*row as usize).0 <= middle);
     let row = *rows.get(passed.checked_sub(1)?)? as usize;
     Some(columns.map(|column| {
@@ -80,22 +161,22 @@ fn in_the_middle<const N: usize>(
 fn cpu_limit(
     timeline: &Timeline,
     group: EntityId,
-    before: &Side,
-    after: &Side,
+    windows: [Window; 2],
+    cpus: f64,
 ) -> Option<PhaseDifference> {
-    let cpus = |side: &Side| {
+    let quota = |window: Window| {
         let columns = ["quota_ns", "period_ns"];
-        let [quota, period] = in_the_middle(timeline, "cgroup_limit", group, columns, side)?;
+        let [quota, period] = in_the_middle(timeline, "cgroup_limit", group, columns, window)?;
         // A row without a period is of a group whose quota is not known.
         let period = period.filter(|it| *it > 0.0)?;
         Some(quota.map(|quota| quota / period))
     };
-    let (was, is) = (cpus(before)?, cpus(after)?);
-    let throttled = |side: &Side| {
+    let (was, is) = (quota(windows[0])?, quota(windows[1])?);
+    let throttled = |window: Window| {
         let series = timeline.series("cgroup_cpu", group, "throttled_ns")?;
-        Some(series.rate(side.window)? / 1e9 / side.cpus)
+        Some(series.rate(window)? / 1e9 / cpus)
     };
-    let felt = [before, after].into_iter().filter_map(throttled);
+    let felt = windows.into_iter().filter_map(throttled);
     let felt = felt.fold(0.0, f64::max) >= THROTTLED_TIME.value();
     let entity = &timeline.entities.get(group)?.entity;
     let name = &entity.path;
@@ -128,22 +209,15 @@ const IO: [(&str, &str, &str); 4] = [
     ("write", "writes", "limit_writes"),
 ];
 
-fn io_limits(
-    timeline: &Timeline,
-    part: EntityId,
-    before: &Side,
-    after: &Side,
-) -> Vec<PhaseDifference> {
+fn io_limits(timeline: &Timeline, part: EntityId, windows: [Window; 2]) -> Vec<PhaseDifference> {
     let changed = |(verb, used, allowed): (&str, &str, &str)| {
-        let at = |side| in_the_middle(timeline, "cgroup_io", part, [allowed], side);
-        let ([was], [is]) = (at(before)?, at(after)?);
-        let full = |(limit, side): (Option<f64>, &Side)| {
-            let rate = timeline
-                .series("cgroup_io", part, used)?
-                .rate(side.window)?;
+        let at = |window| in_the_middle(timeline, "cgroup_io", part, [allowed], window);
+        let ([was], [is]) = (at(windows[0])?, at(windows[1])?);
+        let full = |(limit, window): (Option<f64>, Window)| {
+            let rate = timeline.series("cgroup_io", part, used)?.rate(window)?;
             Some(rate / limit.filter(|it| *it > 0.0)?)
         };
-        let sides = [(was, before), (is, after)].into_iter();
+        let sides = [was, is].into_iter().zip(windows);
         let felt = sides.filter_map(full).fold(0.0, f64::max) >= FULL;
         let group = timeline
             .entities

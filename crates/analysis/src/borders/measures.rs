@@ -62,21 +62,6 @@ impl Side {
         }
     }
 
-    /// A phase of which nothing was measured.
-    #[cfg(test)]
-    pub(super) fn unmeasured(window: Window) -> Self {
-        Self {
-            window,
-            measures: Vec::new(),
-            disk: 0.0,
-            latency_ns: None,
-            cpus: 2.0,
-            rate_unit: "tps".to_owned(),
-            pieces: Vec::new(),
-            culprit: None,
-        }
-    }
-
     /// CPU time of whoever of the rest stands out on either side, on both.
     pub(super) fn others(timeline: &Timeline, before: &Self, after: &Self) -> Vec<[Measure; 2]> {
         let mut who: Vec<EntityId> = before.culprit.into_iter().chain(after.culprit).collect();

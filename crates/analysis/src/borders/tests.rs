@@ -166,8 +166,8 @@ fn limits(timeline: &Timeline) -> Vec<String> {
         cpu: &[GROUP],
         io: &[],
     };
-    let side = |from, to| Side::unmeasured(Window::new(at(from), at(to)));
-    let found = events::limits(timeline, groups, &side(0.0, 20.0), &side(20.0, 40.0));
+    let windows = [(0.0, 20.0), (20.0, 40.0)].map(|(from, to)| Window::new(at(from), at(to)));
+    let found = events::limits(timeline, groups, windows, 2.0);
     found.into_iter().map(|it| it.sentence).collect()
 }
 
@@ -191,6 +191,40 @@ fn a_quota_that_was_felt_is_told_when_it_is_lifted_set_or_changed() {
     assert!(told(&[(20.5, Some(4))]).is_empty());
     // A quota that nobody ran into is no reason.
     assert!(limits(&limited(&[(0.0, Some(4)), (20.5, None)], false)).is_empty());
+}
+
+#[test]
+fn a_felt_limit_is_set_where_it_became_another_one() {
+    let groups = Limited {
+        cpu: &[GROUP],
+        io: &[],
+    };
+    let set = |rows: &[(f64, Option<i64>)], throttled| {
+        let set = events::set_at(&limited(rows, throttled), groups, 2.0);
+        let seconds = set.iter().map(|it| it.ns_since(at(0.0)) as f64 / 1e9);
+        seconds.collect::<Vec<f64>>()
+    };
+    let lifted = [(0.0, Some(4)), (10.0, Some(4)), (20.5, None), (30.0, None)];
+    assert_eq!(set(&lifted, true), [20.5]);
+    assert!(set(&lifted, false).is_empty(), "nobody ran into it");
+    // The first row is no change, and what follows within seconds belongs to it.
+    assert_eq!(
+        set(&[(1.0, Some(4)), (20.5, Some(9)), (21.0, None)], true),
+        [20.5]
+    );
+    let policy: Vec<_> = (0..9)
+        .map(|it| (4.0 * f64::from(it), Some(4 + i64::from(it))))
+        .collect();
+    assert!(set(&policy, true).is_empty(), "a policy, and no phases");
+}
+
+#[test]
+fn throughput_that_stays_is_not_said_to_rise() {
+    let steady = |throughput| phase(PhaseKind::Steady, 0.0, 9.0, Some(throughput));
+    assert_eq!(
+        sentence(&steady(1_400.0), &steady(1_420.0), "tps", 0.05),
+        "Throughput hardly changed: 1,400 and 1,420 tps."
+    );
 }
 
 #[test]

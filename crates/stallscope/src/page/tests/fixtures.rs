@@ -58,10 +58,22 @@ fn windows(recording: &Recording, report: &Report) -> [Window; 3] {
     let third = intervals.len() / 3;
     let between = |from: usize, to: usize| Window::new(intervals[from].start, intervals[to].end);
     [
-        report.window,
+        judged(report, &intervals),
         between(third, 2 * third),
         between(intervals.len() - 3, intervals.len() - 2),
     ]
+}
+
+/// The judged window, less the load's last interval: a wait is counted when it ends, and the page moves what a bin has no
+/// room for into those before it, over the edge where everybody stops.
+fn judged(report: &Report, intervals: &[Window]) -> Window {
+    let Window { start, end } = report.window;
+    match intervals {
+        [.., before, last] if last.end == end && before.end > start => {
+            Window::new(start, before.end)
+        }
+        _ => report.window,
+    }
 }
 
 /// What `explain --from --to` says of a window, and a few numbers that it has but does not show.
