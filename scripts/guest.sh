@@ -35,7 +35,7 @@ if [ ! -e "$folder/kernel" ]; then
         [ ! -d unpacked/usr/lib/modules ] || from=unpacked/usr/lib/modules
         version=$(basename "$from"/*)
         for part in arch/x86/crypto crypto drivers/block drivers/virtio fs/9p fs/ext4 fs/fscache fs/jbd2 fs/mbcache.ko \
-            fs/mbcache.ko.xz fs/netfs fs/overlayfs lib net/9p; do
+            fs/mbcache.ko.xz fs/netfs fs/overlayfs lib net/9p net/ipv4 net/unix; do
             [ -e "$from/$version/kernel/$part" ] || continue
             mkdir -p "modules/lib/modules/$version/kernel/$(dirname "$part")"
             mv "$from/$version/kernel/$part" "modules/lib/modules/$version/kernel/$part"
@@ -57,7 +57,7 @@ cp "$(command -v busybox)" "$first/bin/busybox"
 version=$(basename "$folder"/modules/lib/modules/*)
 modules=$folder/modules/lib/modules/$version
 mkdir -p "$first/lib/modules/$version"
-needed=$(awk -F: -v wanted="virtio_pci 9pnet_virtio 9p overlay virtio_blk ext4 crc32c_generic loop" '
+needed=$(awk -F: -v wanted="virtio_pci 9pnet_virtio 9p overlay virtio_blk ext4 crc32c_generic loop unix_diag tcp_diag" '
     BEGIN { n = split(wanted, names, " "); for (i = 1; i <= n; i++) is_wanted[names[i]] }
     { name = $1; sub(/.*\//, "", name); sub(/\.ko$/, "", name) }
     name in is_wanted { print $1; print $2 }' "$modules/modules.dep")
@@ -73,7 +73,7 @@ cat > "$first/init" <<'INIT'
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
-for module in virtio_pci 9pnet_virtio 9p overlay virtio_blk ext4 crc32c_generic loop; do
+for module in virtio_pci 9pnet_virtio 9p overlay virtio_blk ext4 crc32c_generic loop unix_diag tcp_diag; do
     # Built into some kernels.
     modprobe -q "$module"
 done

@@ -30,14 +30,6 @@ function Timeline() {
     <>
       <LaneChart lanes={lanes} label="the timeline" marks={signs}>
         {phases.length > 0 && <Phases phases={phases} />}
-        {phases.map(
-          ({ border, span }) =>
-            border !== "" && (
-              <p key={span.from} class="muted">
-                At {instant(span.from)}: {border}
-              </p>
-            ),
-        )}
         <SpikeMarks />
       </LaneChart>
       <RequestTimes tables={tables} />
@@ -49,6 +41,14 @@ function Timeline() {
             </li>
           ))}
         </ol>
+      )}
+      {phases.map(
+        ({ border, span }) =>
+          border !== "" && (
+            <p key={span.from} class="summary muted">
+              At {instant(span.from, step)}: {border}
+            </p>
+          ),
       )}
     </>
   );

@@ -41,7 +41,14 @@ pub(super) fn not_found(proc: &Path, name: &str, look: &Look, waited: Duration) 
             example(proc)
         );
     }
-    if !connections.unreadable.is_empty() || servers.unfollowed > 0 {
+    if connections.unreadable.is_empty() && servers.unfollowed > 0 {
+        return sentence!(
+            "cannot see who serves {}: it connects over unix sockets, and this kernel does not say where they lead. Have it say so with modprobe unix_diag, or name the server: --target {}",
+            workload,
+            example(proc)
+        );
+    }
+    if !connections.unreadable.is_empty() {
         return sentence!(
             "cannot see who serves {}: its connections may not be looked into. Run as root, or name the server: --target {}",
             workload,
@@ -108,4 +115,32 @@ fn example(proc: &Path) -> Sentence {
         .find_map(|listener| listener.port)
         .unwrap_or(5432);
     sentence!("port:{}", port)
+}
+
+#[cfg(test)]
+mod tests {
+    use targets::{Connections, Servers};
+
+    use super::super::look::Found;
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_does_not_tell_peers_of_unix_sockets_is_told_from_missing_rights() {
+        let said = |unreadable: Vec<u32>| {
+            let mut connections = Connections::default();
+            connections.unreadable = unreadable;
+            let look = Look {
+                found: Found::default(),
+                servers: Servers {
+                    unfollowed: 1,
+                    ..Servers::default()
+                },
+                connections,
+                trouble: None,
+            };
+            not_found(Path::new("/proc"), "pgbench", &look, Duration::ZERO).to_string()
+        };
+        assert!(said(Vec::new()).contains("modprobe unix_diag"));
+        assert!(said(vec![17]).contains("Run as root"));
+    }
 }

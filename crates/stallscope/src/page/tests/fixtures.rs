@@ -64,12 +64,16 @@ fn windows(recording: &Recording, report: &Report) -> [Window; 3] {
     ]
 }
 
-/// The judged window, less the load's last interval: a wait is counted when it ends, and the page moves what a bin has no
-/// room for into those before it, over the edge where everybody stops.
+/// The judged window, less the load's last interval where a quota was set in the run: a wait is counted when it ends, and
+/// the page moves what a bin has no room for into those before it, over the edge where everybody stops.
 fn judged(report: &Report, intervals: &[Window]) -> Window {
     let Window { start, end } = report.window;
+    let changes = report.phases.iter().filter_map(|it| it.change.as_ref());
+    let is_set = changes
+        .flat_map(|it| &it.differences)
+        .any(|it| it.what == "limit.cpu");
     match intervals {
-        [.., before, last] if last.end == end && before.end > start => {
+        [.., before, last] if is_set && last.end == end && before.end > start => {
             Window::new(start, before.end)
         }
         _ => report.window,
