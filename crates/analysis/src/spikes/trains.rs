@@ -182,19 +182,32 @@ impl Search {
         (0..=self.steps).map(|it| self.least + self.step * it as f64)
     }
 
-    /// The highest H of any frequency.
-    fn highest(&self, times: &[f64]) -> f64 {
-        self.frequencies()
-            .map(|it| h_statistic(times, it))
-            .fold(0.0, f64::max)
+    /// H at each frequency, in their order.
+    fn statistics(&self, times: &[f64]) -> impl Iterator<Item = f64> {
+        // From one frequency to the next an event always turns by the same angle: four products instead of a sine and a
+        // cosine. Begun anew now and then, so that rounding does not add up.
+        const AFRESH: usize = 256;
+        let angles = |frequency: f64| -> Vec<(f64, f64)> {
+            let angle = |time: &f64| (std::f64::consts::TAU * frequency * time).sin_cos();
+            times.iter().map(angle).collect()
+        };
+        let turns = angles(self.step);
+        let mut events = Vec::new();
+        self.frequencies().enumerate().map(move |(at, frequency)| {
+            if at % AFRESH == 0 {
+                events = angles(frequency);
+            } else {
+                for ((sin, cos), (by_sin, by_cos)) in events.iter_mut().zip(&turns) {
+                    (*sin, *cos) = (*sin * by_cos + *cos * by_sin, *cos * by_cos - *sin * by_sin);
+                }
+            }
+            strongest(&events)
+        })
     }
 
     /// Local maxima, the highest first: (H, frequency).
     fn peaks(&self, times: &[f64]) -> Vec<(f64, f64)> {
-        let all: Vec<(f64, f64)> = self
-            .frequencies()
-            .map(|it| (h_statistic(times, it), it))
-            .collect();
+        let all: Vec<(f64, f64)> = self.statistics(times).zip(self.frequencies()).collect();
         let is_peak = |at: usize| {
             let own = all[at].0;
             let before = at.checked_sub(1).is_none_or(|it| all[it].0 <= own);
@@ -209,12 +222,17 @@ impl Search {
     }
 }
 
-/// De Jager's H: the strongest sum of harmonics, each further one at a price.
+/// De Jager's H at one frequency.
 fn h_statistic(times: &[f64], frequency: f64) -> f64 {
+    let angle = |time: &f64| (std::f64::consts::TAU * frequency * time).sin_cos();
+    strongest(&times.iter().map(angle).collect::<Vec<_>>())
+}
+
+/// De Jager's H of events by sine and cosine of their phase: the strongest sum of harmonics, each further one at a price.
+fn strongest(events: &[(f64, f64)]) -> f64 {
     let mut sums = [(0.0, 0.0); HARMONICS];
-    for time in times {
-        let (sin, cos) = (std::f64::consts::TAU * frequency * time).sin_cos();
-        let (mut own_cos, mut own_sin) = (cos, sin);
+    for (sin, cos) in events {
+        let (mut own_cos, mut own_sin) = (*cos, *sin);
         for sum in &mut sums {
             sum.0 += own_cos;
             sum.1 += own_sin;
@@ -223,7 +241,7 @@ fn h_statistic(times: &[f64], frequency: f64) -> f64 {
     }
     let (mut z, mut highest) = (0.0, 0.0_f64);
     for (harmonics, (cos, sin)) in sums.iter().enumerate() {
-        z += 2.0 / times.len() as f64 * (cos * cos + sin * sin);
+        z += 2.0 / events.len() as f64 * (cos * cos + sin * sin);
         highest = highest.max(z - 4.0 * harmonics as f64);
     }
     highest
@@ -246,7 +264,7 @@ fn is_beyond_chance(search: &Search, times: &[f64], span: f64, dead: f64, own: f
             .enumerate()
             .map(|(at, time)| time + dead * at as f64)
             .collect();
-        as_periodic += usize::from(search.highest(&drawn) >= own);
+        as_periodic += usize::from(search.statistics(&drawn).any(|it| it >= own));
         if as_periodic > MOST_AS_PERIODIC {
             return false;
         }

@@ -210,3 +210,19 @@ fn a_train_that_was_reported_has_its_cycles_again() {
         "{again:?}"
     );
 }
+
+#[test]
+fn turning_from_frequency_to_frequency_is_what_a_sine_of_each_is() {
+    let times: Vec<f64> = (0..60)
+        .map(|it| 59.7 * f64::from(it) + f64::from(it * it % 7))
+        .collect();
+    let search = Search::of(&times, 3_600.0, 0.5).expect("there are cycles");
+    let afar = search.statistics(&times).zip(search.frequencies());
+    for (turned, frequency) in afar {
+        let own = h_statistic(&times, frequency);
+        assert!(
+            (turned - own).abs() <= 1e-9 * own.abs().max(1.0),
+            "{turned} {own}"
+        );
+    }
+}
