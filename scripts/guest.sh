@@ -12,9 +12,12 @@ scripts/need.sh "an emulated machine" qemu-system-x86 busybox-static e2fsprogs x
 suite=${GUEST_SUITE:-trixie}
 folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")/guest/$suite
 
+# Modules that the first minute needs, and those that Debian's kernel loads when somebody asks for sockets.
+wanted="virtio_pci 9pnet_virtio 9p overlay virtio_blk ext4 crc32c_generic loop unix_diag tcp_diag"
+
 # The kernel and its modules, from Debian's package, which need not be installed. The suite need not be this machine's:
 # what apt knows of it is kept beside.
-if [ ! -e "$folder/kernel" ]; then
+if [ "$(cat "$folder/wanted" 2>/dev/null)" != "$wanted" ]; then
     rm -rf "$folder"
     mkdir -p "$folder"/lists/partial
     (
@@ -44,6 +47,7 @@ if [ ! -e "$folder/kernel" ]; then
         busybox depmod -b modules "$version"
         mv "unpacked/boot/vmlinuz-$version" kernel
         rm -r unpacked
+        echo "$wanted" > wanted
     )
 fi
 
@@ -53,11 +57,11 @@ first=$work/first
 mkdir -p "$first"/{bin,proc,sys,dev,host,own,root}
 cp "$(command -v busybox)" "$first/bin/busybox"
 
-# Modules that the first minute needs, with what they need.
+# The modules, with what they need.
 version=$(basename "$folder"/modules/lib/modules/*)
 modules=$folder/modules/lib/modules/$version
 mkdir -p "$first/lib/modules/$version"
-needed=$(awk -F: -v wanted="virtio_pci 9pnet_virtio 9p overlay virtio_blk ext4 crc32c_generic loop unix_diag tcp_diag" '
+needed=$(awk -F: -v wanted="$wanted" '
     BEGIN { n = split(wanted, names, " "); for (i = 1; i <= n; i++) is_wanted[names[i]] }
     { name = $1; sub(/.*\//, "", name); sub(/\.ko$/, "", name) }
     name in is_wanted { print $1; print $2 }' "$modules/modules.dep")
@@ -67,13 +71,14 @@ for file in $needed; do
 done
 busybox depmod -b "$first" "$version"
 
+cp "$folder/wanted" "$first/wanted"
 cat > "$first/init" <<'INIT'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
-for module in virtio_pci 9pnet_virtio 9p overlay virtio_blk ext4 crc32c_generic loop unix_diag tcp_diag; do
+for module in $(cat /wanted); do
     # Built into some kernels.
     modprobe -q "$module"
 done

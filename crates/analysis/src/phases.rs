@@ -1,8 +1,9 @@
 //! The parts of a run: warm-up, what holds a level or changes evenly, and what hangs over at the end.
 //!
 //! The first bin is always warm-up (clients connect, caches fill). The rest is cut where it changed
-//! (`changes`), and where a limit of the target was set or lifted (`borders`). A slow start is warm-up too: up to the first stretch that settled, as much is cut off
-//! as the marginal standard error says (MSER), if the difference is large enough to matter.
+//! (`changes`), and where a limit of the target was set or lifted (`borders`). A slow start is warm-up
+//! too: up to the first stretch that settled, as much is cut off as the marginal standard error says
+//! (MSER), if the difference is large enough to matter.
 
 use std::ops::Range;
 

@@ -41,14 +41,16 @@ pub(super) fn not_found(proc: &Path, name: &str, look: &Look, waited: Duration) 
             example(proc)
         );
     }
-    if connections.unreadable.is_empty() && servers.unfollowed > 0 {
+    // Of another machine's files, or another namespace's, the kernel is not asked.
+    let is_asked = proc == Path::new("/proc");
+    if is_asked && connections.unreadable.is_empty() && servers.unfollowed > 0 {
         return sentence!(
             "cannot see who serves {}: it connects over unix sockets, and this kernel does not say where they lead. Have it say so with modprobe unix_diag, or name the server: --target {}",
             workload,
             example(proc)
         );
     }
-    if !connections.unreadable.is_empty() {
+    if !connections.unreadable.is_empty() || servers.unfollowed > 0 {
         return sentence!(
             "cannot see who serves {}: its connections may not be looked into. Run as root, or name the server: --target {}",
             workload,
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_does_not_tell_peers_of_unix_sockets_is_told_from_missing_rights() {
-        let said = |unreadable: Vec<u32>| {
+        let said = |proc: &str, unreadable: Vec<u32>| {
             let mut connections = Connections::default();
             connections.unreadable = unreadable;
             let look = Look {
@@ -138,9 +140,10 @@ mod tests {
                 connections,
                 trouble: None,
             };
-            not_found(Path::new("/proc"), "pgbench", &look, Duration::ZERO).to_string()
+            not_found(Path::new(proc), "pgbench", &look, Duration::ZERO).to_string()
         };
-        assert!(said(Vec::new()).contains("modprobe unix_diag"));
-        assert!(said(vec![17]).contains("Run as root"));
+        assert!(said("/proc", Vec::new()).contains("modprobe unix_diag"));
+        assert!(said("/proc", vec![17]).contains("Run as root"));
+        assert!(said("/host/proc", Vec::new()).contains("may not be looked into"));
     }
 }
