@@ -23,7 +23,7 @@ out=demo-phases-$number.stall
 [ ! -e "$out" ] || { echo "There are demo-phases-1.stall to $out: remove one" >&2 && exit 1; }
 
 # When the database is moved, and how long the load lasts, s.
-moved=25 lasts=140
+moved=25 lasts=160
 # CPU time of each 100 ms that it may use before, us, and bytes per second that it may read behind it.
 quota=4000 reads=16000000
 # Millions of rows / 10: 1.5 GB.

@@ -22,13 +22,11 @@ done
 out=demo-sizing-$number
 [ ! -e "$out" ] || { echo "There are demo-sizing-1 to $out: remove one" >&2 && exit 1; }
 
-# A vCPU is 0.08 CPUs and 40 MB here. What a node does for itself, CPUs: nearly 1.6 vCPUs.
-own=0.125
 # The way to the nodes and back, us.
 far=9000
 # Requests per second that a node's disk takes.
 iops=45
-lasts=12 repeat=3
+lasts=10 repeat=3
 
 node=$(realpath scripts/demo/node.sh)
 folder=/var/tmp/stallscope-demo-sizing-$$
@@ -45,22 +43,8 @@ trap stop EXIT
 chown postgres "$folder"
 mkdir "$out"
 
-cat <<'TEXT'
-
-1. A cluster of 3 or 6 nodes, each a PostgreSQL in a control group, with all that belongs to it. What a node
-   may use, by its size:
-
-     2 vCPUs   0.16 CPUs    80 MB of memory, page cache included
-     4 vCPUs   0.32 CPUs   160 MB
-
-   So a size is a CPU quota here, and where it says CPU quota below, read: the CPUs of a node.
-   Whatever its size, a node takes 0.125 CPUs for itself, as nodes of clusters do, and its disk 45 requests
-   per second. 270 MB of data lie on the nodes in equal parts: 90 MB on each of 3, 45 MB on each of 6.
-   12 clients are 9 ms away: they wait that long on the way, ask for one row of any, wait for the answer, and
-   ask again.
-
-   Making the data
-TEXT
+echo
+echo "1. A cluster of 3 or 6 nodes, each a PostgreSQL in a control group. Making its data"
 "$node" template "$folder" 90M 6
 "$node" template "$folder" 45M 3
 for data in 90M:600000 45M:300000; do
@@ -72,24 +56,54 @@ SQL
 done
 chmod a+r "$folder"/far-*.sql
 
-cat <<'TEXT'
+# A sweep of nodes that take OWN CPUs for themselves, in runs of SECONDS.
+sweep() {
+    local own=$1 seconds=$2
+    shift 2
+    "$STALLSCOPE" sweep --prepare "$node start $folder {instance} {data} $own" \
+        --cleanup "$node stop $folder {instance} {data}" "$@" -- \
+        pgbench -n -M prepared -f "$folder/far-{data}.sql" -c '{clients}' -T "$seconds" -P 1 \
+        -h "$folder" -p '57{instance}' -U postgres postgres
+}
+echo "   Measuring a request's CPU time"
+sweep 0.1 5 --repeat 1 --set instances+clients+data=6/2/45M --set "quota+memory+iops=0.32/160M/$iops" \
+    --folder "$out/first" --json "$out/first.json" >"$out/first.txt" 2>&1
+# So that on any machine two vCPUs of each of six nodes are enough for two thirds of what the clients ask for, and four of
+# each of three for all of it, with 1.56 for the node itself, as in the published figures.
+read -r small large own < <(python3 - "$out/first.json" <<'PYTHON'
+import json, sys
+
+figures = {it["key"]: it["value"] for it in json.load(open(sys.argv[1]))["points"][0]["figures"]}
+asked = figures["throughput"] / 6
+vcpu = 0.68 * asked * figures["cpu.both"] / 1e9 / (2 - 1.56)
+print(f"{2 * vcpu:.3f} {4 * vcpu:.3f} {1.56 * vcpu:.3f}")
+PYTHON
+)
+cat <<TEXT
+   What a node may use, by its size:
+
+     2 vCPUs   $small CPUs    80 MB of memory, page cache included
+     4 vCPUs   $large CPUs   160 MB
+
+   So a size is a CPU quota here, and where it says CPU quota below, read: the CPUs of a node.
+   Whatever its size, a node takes $own CPUs for itself, as nodes of clusters do, and its disk $iops requests
+   per second. 270 MB of data lie on the nodes in equal parts: 90 MB on each of 3, 45 MB on each of 6.
+   12 clients are 9 ms away: they wait that long on the way, ask for one row of any, wait for the answer, and
+   ask again.
 
 2. The same 12 clients on 3 x 2, 6 x 2, 6 x 4 and 3 x 4 vCPUs, in random order, three times
 
 TEXT
-"$STALLSCOPE" sweep --repeat "$repeat" \
-    --set 'instances+clients+data=3/4/90M,6/2/45M' --set "quota+memory+iops=0.16/80M/$iops,0.32/160M/$iops" \
-    --prepare "$node start $folder {instance} {data} $own" --cleanup "$node stop $folder {instance} {data}" \
-    --folder "$out/runs" --json "$out/sweep.json" -o "$out/sweep.html" -- \
-    pgbench -n -M prepared -f "$folder/far-{data}.sql" -c '{clients}' -T "$lasts" -P 1 \
-    -h "$folder" -p '57{instance}' -U postgres postgres
+sweep "$own" "$lasts" --repeat "$repeat" --set 'instances+clients+data=3/4/90M,6/2/45M' \
+    --set "quota+memory+iops=$small/80M/$iops,$large/160M/$iops" \
+    --folder "$out/runs" --json "$out/sweep.json" -o "$out/sweep.html"
 
-# What clouds ask for: 0.04 for a vCPU, which is 0.08 CPUs here, and 0.01 for a node.
-cat >"$out/prices.toml" <<'TOML'
+# What clouds ask for: 0.04 for a vCPU and 0.01 for a node.
+cat >"$out/prices.toml" <<TOML
 currency = "EUR"
 
 [per_hour]
-"instances*quota" = 0.50
+"instances*quota" = $(python3 -c "print(round(2 * 0.04 / $small, 4))")
 instances = 0.01
 TOML
 
@@ -100,16 +114,16 @@ cat <<'TEXT'
 TEXT
 "$STALLSCOPE" size "$out/runs" --price "$out/prices.toml" --json "$out/size.json"
 
-python3 - "$out" <<'PYTHON'
+python3 - "$out" "$small" "$large" <<'PYTHON'
 import json, sys
 
-out = sys.argv[1]
+out, small, large = sys.argv[1:]
 size = json.load(open(f"{out}/size.json"))
 names = [parameter["name"] for parameter in size["parameters"]]
 sizes = {}
 for it in size["configurations"]:
     values = dict(zip(names, it["values"]))
-    vcpus = {"0.16": 2, "0.32": 4}[values["quota"]]
+    vcpus = {small: 2, large: 4}[values["quota"]]
     sizes[f"{values['instances']} x {vcpus}"] = it
 chosen = next(name for name, it in sizes.items() if it is size["configurations"][size["chosen"]])
 print("\n4. Beside the published figures: tps and pressure (CPU, I/O)\n")

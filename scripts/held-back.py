@@ -27,14 +27,19 @@ def predicted(program, sweep, held, folder):
     given = dict(sweep, points=[it for it in sweep["points"] if it is not held])
     file = pathlib.Path(folder, "given.json")
     file.write_text(json.dumps(given))
-    names = [it["name"] for it in sweep["parameters"]]
-    asked = [f"--at={name}={value}" for name, value in zip(names, held["values"]) if is_number(value)]
+    names, values = [], []
+    for it, value in zip(sweep["parameters"], held["values"]):
+        # Parameters that were set together are asked for one by one.
+        is_several = "+" in it["name"]
+        names += it["name"].split("+") if is_several else [it["name"]]
+        values += value.split("/") if is_several else [value]
+    asked = [f"--at={name}={value}" for name, value in zip(names, values) if is_number(value)]
     ended = subprocess.run([program, "size", file, *asked, "--json", "-"], capture_output=True, text=True)
     if ended.returncode != 0:
         return None, ended.stderr.strip()
     for it in json.loads(ended.stdout)["configurations"]:
-        if it["values"] == held["values"]:
-            return it, it["refused"]
+        if it["values"] == values:
+            return it, it.get("refused")
     return None, "it was not asked for"
 
 

@@ -6,10 +6,10 @@ use model::{
 
 use sensors::thread_time::THREAD_TIME;
 
+use crate::blocked::SESSIONS;
 use crate::causes;
 use crate::facts::Facts;
 use crate::number_format::{duration, integer, percent, rate};
-use crate::sessions::SESSIONS;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds::Thresholds;
 use crate::{not_told, random_sampling, request_times, workload_metrics};

@@ -8,6 +8,7 @@
 mod account;
 mod behind;
 mod block_io;
+mod blocked;
 mod borders;
 mod bounds;
 mod by_second;
@@ -37,6 +38,7 @@ mod kernel_waits;
 mod labels;
 mod latency_sample;
 mod ledger;
+mod lock_holders;
 mod machine;
 mod measure;
 mod memory;
@@ -163,6 +165,7 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
         spikes: None,
         programs: Vec::new(),
         statements: Vec::new(),
+        lock_holders: Vec::new(),
         stacks: None,
         think_time: facts.think.map(Think::report),
         goals: facts.goals.clone(),
@@ -206,6 +209,7 @@ pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report
     let report = flows::with_connections(report, timeline);
     let report = program_runs::with_programs(report, timeline);
     let report = statements::with_statements(report, timeline);
+    let report = lock_holders::with_lock_holders(report, timeline, meta);
     let report = by_second::with_seconds(report, timeline, meta);
     // What needs the whole run to be seen has no time at which it was named.
     match asked {

@@ -5,8 +5,8 @@
 
 use model::{Cursor, EntityId, EntityKind, LedgerClass, Meta, Timeline, Timestamp, Window};
 
+use crate::blocked::SESSIONS;
 use crate::ledger::Ledger;
-use crate::sessions::SESSIONS;
 use crate::thread_sample::ThreadSample;
 use crate::thread_times::{Counted, ThreadTimes};
 

@@ -4,15 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use model::{Entity, EntityId, EntityKind, EntityRecord, Role, Table, Timeline, Window};
+use model::{Entity, EntityId, EntityKind, EntityRecord, Table, Timeline, Window};
 use sensors::{mysql, postgres};
 
+use crate::blocked::{Blocked, blocked, is_own};
 use crate::measure::Of;
 use crate::poolers::{self, Pooler};
 use crate::scene::Scene;
+use crate::statements::Texts;
 
-/// Tables of sessions, each about a process or a thread that serves one.
-pub(crate) const SESSIONS: [&Table; 2] = [&postgres::SESSION, &mysql::SESSION];
 /// Tables with the number of sessions and how many are allowed.
 const SERVERS: [&Table; 2] = [&postgres::DATABASE, &mysql::MYSQL];
 
@@ -34,6 +34,10 @@ pub struct Blocker {
     pub entity: Entity,
     /// Its part of all blocked time.
     pub part: f64,
+    /// The part of that in which it ran nothing: its transaction was open.
+    pub idle: f64,
+    /// The statement that it ran, or had run last, for most of that, without values.
+    pub statement: Option<String>,
     /// The table that tells it.
     pub table: &'static Table,
 }
@@ -65,8 +69,7 @@ pub(crate) fn sessions(scene: &Scene<'_>) -> Sessions {
         window,
         ..
     } = scene;
-    // Of the whole machine everybody is judged alone: what another server reports is not about this one.
-    let is_own = |it: &EntityRecord| !meta.is_of_machine() || is_of_target(timeline, it);
+    let is_own = |it: &EntityRecord| is_own(timeline, meta, it);
     Sessions {
         blocker: blocker(timeline, *window, is_own),
         used: used(timeline, *window, is_own),
@@ -74,43 +77,36 @@ pub(crate) fn sessions(scene: &Scene<'_>) -> Sessions {
     }
 }
 
-/// Whether a process is of the target, or the process of a thread is.
-fn is_of_target(timeline: &Timeline, record: &EntityRecord) -> bool {
-    let process = match record.entity.kind {
-        EntityKind::Thread => record.parent.and_then(|it| timeline.entities.get(it)),
-        _ => Some(record),
-    };
-    process.is_some_and(|it| it.role == Role::Target)
-}
-
 fn blocker(
     timeline: &Timeline,
     window: Window,
     is_own: impl Fn(&EntityRecord) -> bool,
 ) -> Option<Blocker> {
-    let mut seen: BTreeMap<EntityId, (f64, &'static Table)> = BTreeMap::new();
-    for table in SESSIONS {
-        let sessions = timeline.entities.of_kind(table.entity);
-        for session in sessions.filter(|it| is_own(it)) {
-            let Some(series) = timeline.series(&table.name, session.id, "blocked_by") else {
-                continue;
-            };
-            // A row per look: those of a session that nobody blocks have no value.
-            for (_, by) in series.values_in(window) {
-                if let Ok(by) = u32::try_from(by) {
-                    seen.entry(EntityId(by)).or_insert((0.0, table)).0 += 1.0;
-                }
-            }
-        }
+    let mut seen: BTreeMap<EntityId, Vec<Blocked>> = BTreeMap::new();
+    for it in blocked(timeline, window, is_own) {
+        seen.entry(it.holder).or_default().push(it);
     }
-    let all: f64 = seen.values().map(|(times, _)| times).sum();
-    let most = seen.into_iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0));
-    let (id, (times, table)) = most?;
+    let all: usize = seen.values().map(Vec::len).sum();
+    let (id, behind) = seen.into_iter().max_by_key(|(_, behind)| behind.len())?;
+    let idle = behind.iter().filter(|it| it.is_holder_idle(timeline));
+    let table = behind.first()?.table;
     Some(Blocker {
         entity: timeline.entities.get(id)?.entity.clone(),
-        part: times / all,
+        part: behind.len() as f64 / all as f64,
+        idle: idle.count() as f64 / behind.len() as f64,
+        statement: most_held(&behind, timeline),
         table,
     })
+}
+
+/// The statement that a session ran, or had run last, at more than half of these looks.
+fn most_held(behind: &[Blocked], timeline: &Timeline) -> Option<String> {
+    let mut held: BTreeMap<i64, usize> = BTreeMap::new();
+    for id in behind.iter().filter_map(|it| it.holds(timeline)) {
+        *held.entry(id).or_default() += 1;
+    }
+    let (id, looks) = held.into_iter().max_by_key(|(_, looks)| *looks)?;
+    (2 * looks > behind.len()).then(|| Texts::new(timeline).of(id))
 }
 
 fn used(

@@ -2,10 +2,11 @@
 //!
 //! A mean over half a minute hides a stall of two seconds. Here the run is looked at in steps of a tenth of a second,
 //! or in the workload's own intervals where the kernel counted no requests; where there are neither, bursts of the calls
-//! that logs report are taken.
+//! that logs report are taken, or the target's own account.
 //!
 //! Nothing here decides a cause.
 
+mod account;
 mod across;
 mod calls;
 mod chain;
@@ -32,8 +33,7 @@ use crate::workload_metrics::{self, bin::Bin};
 
 /// `None` where nobody said what was completed when, or nothing stands out.
 pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<SpikeReport> {
-    let (signal, found) =
-        of_requests(timeline, meta, window).or_else(|| calls::bursts(timeline, window))?;
+    let (signal, found) = signal(timeline, meta, window)?;
     let usual = detect::usual(&signal.bins, window)?;
     let spikes: Vec<Spike> = found
         .iter()
@@ -64,11 +64,12 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
         interval_ns: signal.interval_ns,
         usual_latency_ns: usual.latency_ns,
         usual_throughput: usual.throughput,
+        usual_threads: None,
         spiking_ns: spikes.iter().map(|it| it.window.len_ns()).sum(),
         p99_inside_ns: inside,
         p99_outside_ns: outside,
-        // Calls in a log are not the requests of a target: they lead no verdict.
-        added: (signal.provenance != Provenance::Log)
+        // What is not about the requests of a target leads no verdict.
+        added: (signal.provenance.is_of_requests())
             .then(|| detect::added(&signal.bins, &found, window))
             .flatten(),
         lost: spikes.iter().map(|it| it.lost).sum(),
@@ -81,19 +82,29 @@ pub(crate) fn of(timeline: &Timeline, meta: &Meta, window: Window) -> Option<Spi
         methods: calls::methods(timeline, window, &spikes),
         spikes,
     };
+    if report.provenance == Provenance::Account {
+        account::in_threads(&mut report);
+    }
     report.chain = chain::sentence(&report, &[]);
     Some(report)
 }
 
-/// Spikes of requests, and the signal that has them.
-fn of_requests(
-    timeline: &Timeline,
-    meta: &Meta,
-    window: Window,
-) -> Option<(Signal, Vec<Range<usize>>)> {
-    let signal = Signal::of(timeline, meta)?;
-    let found = detect::spikes(&signal.bins, window);
-    (!found.is_empty()).then_some((signal, found))
+/// The signal in which spikes are looked for, with those that it has: requests, else calls in a log, and where nobody
+/// reports requests the target's threads.
+fn signal(timeline: &Timeline, meta: &Meta, window: Window) -> Option<(Signal, Vec<Range<usize>>)> {
+    let requests = Signal::of(timeline, meta);
+    let is_unreported = requests.is_none();
+    let of_requests = requests.and_then(|signal| {
+        let found = detect::spikes(&signal.bins, window);
+        (!found.is_empty()).then_some((signal, found))
+    });
+    let of_calls = || calls::bursts(timeline, window);
+    let of_threads = || {
+        is_unreported
+            .then(|| account::spikes(timeline, meta, window))
+            .flatten()
+    };
+    of_requests.or_else(of_calls).or_else(of_threads)
 }
 
 /// Throughput and latency in short intervals.

@@ -8,7 +8,7 @@ use model::{
     EntityId, EntityKind, EntityRecord, QueuedBehind, Report, Role, StatementTime, Timeline,
     Timestamp, Window,
 };
-use sensors::statement::{Part, Rare, STATEMENT};
+use sensors::statement::{Part, Rare, STATEMENT, id_of, unknown};
 
 /// Statements of a report, beside the rare ones.
 const MOST: usize = 50;
@@ -56,11 +56,33 @@ fn statements(timeline: &Timeline, window: Window, origin: Timestamp) -> Vec<Sta
     all
 }
 
+/// Texts of statements by id.
+pub(crate) struct Texts<'a>(BTreeMap<i64, &'a str>);
+
+impl<'a> Texts<'a> {
+    pub(crate) fn new(timeline: &'a Timeline) -> Self {
+        let statements = timeline.entities.of_kind(EntityKind::Statement);
+        let named = statements.filter_map(|it| {
+            let id = id_of(&it.entity.path)?;
+            (it.entity.name != unknown(id)).then_some((id, &*it.entity.name))
+        });
+        Self(named.collect())
+    }
+
+    /// The text of a statement without its values, or its id.
+    pub(crate) fn of(&self, id: i64) -> String {
+        let text = self.0.get(&id);
+        text.map_or_else(|| unknown(id), |&text| text.to_owned())
+    }
+}
+
 /// The target's statements.
 pub(crate) fn own(timeline: &Timeline) -> impl Iterator<Item = &EntityRecord> {
     let statements = timeline.entities.of_kind(EntityKind::Statement);
     statements.filter(|statement| {
         let pool = statement.parent.and_then(|it| timeline.entities.get(it));
+        // What the server reports about its sessions has no time of its own.
+        let pool = pool.filter(|it| it.entity.kind == EntityKind::Pool);
         let process = pool.and_then(|it| timeline.entities.get(it.parent?));
         process.is_some_and(|it| it.role == Role::Target)
     })

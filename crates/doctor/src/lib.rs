@@ -20,6 +20,7 @@ mod probes;
 mod readers;
 mod rights;
 mod scheduler;
+mod sockets;
 mod steal;
 mod storage;
 mod tree;
@@ -52,6 +53,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("descriptors", limits::descriptors),
     ("priority", limits::priority),
     ("memory_lock", limits::memory_lock),
+    ("sockets", sockets::check),
     ("disks", storage::disks),
     ("recordings", storage::recordings),
     ("clock", clock::check),

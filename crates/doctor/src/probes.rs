@@ -69,6 +69,10 @@ pub(crate) struct Probes {
     pub(crate) process_programs: Result<Taken, Refusal>,
     /// The same for the program that walks over all threads.
     pub(crate) tasks_program: Result<Taken, Refusal>,
+    /// Whether the kernel lists TCP sockets.
+    pub(crate) tcp_sockets: Result<(), Errno>,
+    /// Whether the kernel lists unix sockets with their other ends.
+    pub(crate) unix_sockets: Result<(), Errno>,
     pub(crate) cpu_clock: Result<(), Errno>,
     pub(crate) cycles: Result<(), Errno>,
     /// The folder of recordings.
@@ -113,6 +117,8 @@ impl Probes {
             flow_programs: trials::flow_programs(),
             process_programs: trials::process_programs(),
             tasks_program: trials::tasks_program(),
+            tcp_sockets: trials::tcp_sockets(),
+            unix_sockets: trials::unix_sockets(),
             cpu_clock: trials::cpu_clock(),
             cycles: trials::cycles(),
             writable: rustix::fs::access(folder, Access::WRITE_OK),
@@ -169,6 +175,8 @@ pub(crate) mod testing {
             flow_programs: Ok(Some(1_500_000)),
             process_programs: Ok(Some(1_500_000)),
             tasks_program: Ok(Some(1_500_000)),
+            tcp_sockets: Ok(()),
+            unix_sockets: Ok(()),
             cpu_clock: Ok(()),
             cycles: Ok(()),
             folder: "/home/ada".into(),

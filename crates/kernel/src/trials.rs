@@ -15,6 +15,7 @@ use crate::bpf::processes::Processes;
 use crate::bpf::requests::Requests;
 use crate::bpf::tasks::Tasks;
 use crate::bpf::thread_time::ThreadTime;
+use crate::netlink;
 
 /// Kernel memory that programs took while they were loaded, bytes, if known.
 pub type Taken = Option<u64>;
@@ -137,6 +138,29 @@ fn ask_bpf(command: c_long, question: &Question) -> Result<(), Errno> {
 /// Why the kernel refuses it.
 pub fn cycles() -> Result<(), Errno> {
     perf_event(PERF_TYPE_HARDWARE)
+}
+
+/// The kernel's list of unix sockets with their other ends, which the module unix_diag makes.
+///
+/// # Errors
+/// Why there is none: ENOENT without the module.
+pub fn unix_sockets() -> Result<(), Errno> {
+    list(&netlink::unix_request())
+}
+
+/// The kernel's list of listening TCP sockets, which the module tcp_diag makes.
+///
+/// # Errors
+/// As of `unix_sockets`.
+pub fn tcp_sockets() -> Result<(), Errno> {
+    /// `TCPF_LISTEN` (include/net/tcp_states.h).
+    const LISTENING: u32 = 1 << 10;
+    list(&netlink::tcp_request(0, LISTENING))
+}
+
+fn list(request: &[u8]) -> Result<(), Errno> {
+    let mut buffer = vec![0; netlink::DATAGRAM];
+    netlink::dump(&netlink::diag_socket()?, request, &mut buffer, |_| {})
 }
 
 /// The kernel's clock of CPU time as a perf event, on this thread in user space.

@@ -23,6 +23,7 @@ mod goal;
 mod interval;
 mod judged;
 mod label_report;
+mod lock_report;
 mod mark;
 mod monotone;
 mod name;
@@ -32,6 +33,7 @@ mod phase_report;
 mod plan;
 mod program_report;
 mod proof;
+mod provenance;
 mod report;
 mod rows;
 mod run;
@@ -78,6 +80,7 @@ pub use goal::{Goal, GoalReport, Latency};
 pub use interval::Interval;
 pub use judged::{Answer, Caveat, Judged, RuledOut};
 pub use label_report::LabelReport;
+pub use lock_report::{LockHolder, LockWaiter, NamedStatement};
 pub use mark::Mark;
 pub use monotone::{Monotone, Rollback};
 pub use name::{bytes_of, name_of};
@@ -91,6 +94,7 @@ pub use proof::{
     Capacity, CapacityTrial, PROOF_SCHEMA, Proof, ProofEstimate, ProofOutcome, ProofPair,
     WithoutTrial,
 };
+pub use provenance::Provenance;
 pub use report::{
     Evidence, Finding, GainOf, Headroom, MachineReport, Pressure, Quantile, REPORT_SCHEMA, Remedy,
     Report, ReportSubject, Resource, Signal, StallKind, UnitReport, UnitWait, Verdict,
@@ -98,8 +102,8 @@ pub use report::{
 pub use rows::{MISSING, Rows};
 pub use run::{
     Complaint, ComplaintKind, Cost, CrossCheck, ExitKind, FORMAT_VERSION, Firing, Identity,
-    LatencyQuantile, Load, MachineUnit, Meta, Outcome, Provenance, ScriptSummary, Segment, Summary,
-    Target, UnitKind, WorkloadRun,
+    LatencyQuantile, Load, MachineUnit, Meta, Outcome, ScriptSummary, Segment, Summary, Target,
+    UnitKind, WorkloadRun,
 };
 pub use scaling_report::{
     Crossing, CrossingReport, CurvePoint, NoiseSource, ParameterName, RejectedModel,

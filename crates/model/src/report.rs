@@ -13,9 +13,9 @@ use crate::interval::Interval;
 use crate::judged::{Caveat, Judged, RuledOut};
 use crate::label_report::LabelReport;
 use crate::{
-    BySecond, Confidence, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass, Phase,
-    Proof, Provenance, Role, SpikeReport, StackReport, StartedProgram, StatementTime, UnitKind,
-    Window, WorkloadRun,
+    BySecond, Confidence, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass,
+    LockHolder, Phase, Proof, Provenance, Role, SpikeReport, StackReport, StartedProgram,
+    StatementTime, UnitKind, Window, WorkloadRun,
 };
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -81,6 +81,10 @@ pub struct Report {
     /// 50, and the rare ones. Empty where that was not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<StatementTime>,
+    /// Who held the locks of the target's database that others waited for, those first that most waited behind; at most
+    /// 10. Empty where nobody waited, and where the database was not asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lock_holders: Vec<LockHolder>,
     /// What ran on the CPUs, in which functions; `None` where it was not asked for, or not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<StackReport>,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EntityId, Gap, Plan, Role, Sentence, Timestamp, Window};
+use crate::{EntityId, Gap, Plan, Provenance, Role, Sentence, Timestamp, Window};
 
 /// The version of the recording format that this program writes.
 pub const FORMAT_VERSION: u32 = 7;
@@ -307,29 +307,6 @@ impl ExitKind {
             ExitKind::Signal(signal) => 128 + signal,
         }
     }
-}
-
-/// Where the numbers of a workload metric come from.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Provenance {
-    /// Measured by the tool at each operation, given as the mean of an interval.
-    ToolMean,
-    /// Counted by the tool.
-    ToolCount,
-    /// Request times measured in the kernel, at the sockets of the server: from a request's arrival to
-    /// the last byte of its reply. What arrives in one piece and is answered in one piece is one
-    /// request.
-    Kernel,
-    /// Calls that a log reports, by the lines that were written.
-    Log,
-    /// Worked out from other numbers (clients / tps): never evidence.
-    Derived,
-    /// The tool does not say.
-    #[default]
-    None,
 }
 
 /// A load generator's closing report.

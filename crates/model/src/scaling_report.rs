@@ -180,6 +180,10 @@ pub struct CrossingReport {
     pub compared: Interval,
     /// The crossings that are certain: at least 95 % of the curves that the data allow have them. In rising order.
     pub crossings: Vec<Crossing>,
+    /// Whether no model describes one of the two: then straight lines between its points stand for it, on logarithms, and a
+    /// crossing lies between loads that were measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_joined: bool,
     /// Who is ahead at the smallest of these loads; `None` where that cannot be told.
     pub ahead_at_first: Option<SeriesOfTwo>,
     /// Who is ahead at the largest; `None` where that cannot be told.

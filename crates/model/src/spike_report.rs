@@ -18,8 +18,12 @@ pub struct SpikeReport {
     /// Median over the intervals of the mean latency in each, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual_latency_ns: Option<f64>,
-    /// Median over the intervals of the throughput, per second.
+    /// Median over the intervals of the throughput, per second; 0 where it is not known (`account`).
     pub usual_throughput: f64,
+    /// Median over the intervals of the number of the target's threads that work or wait for what they need; only where
+    /// that is the signal (`account`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_threads: Option<f64>,
     /// Each spike, in the order of time.
     pub spikes: Vec<Spike>,
     /// Time of the window that lies in spikes, ns.
@@ -89,6 +93,9 @@ pub struct Spike {
     pub peak_latency_ns: Option<f64>,
     /// The lowest throughput of an interval, per second.
     pub lowest_throughput: f64,
+    /// The most threads that work or wait in an interval of it; only where that is the signal (`account`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_threads: Option<f64>,
     /// Requests that were not served, at the usual throughput.
     pub lost: f64,
 }

@@ -16,10 +16,10 @@ use kernel::{Clocks, Interrupts};
 use model::{Entity, EntityId, EntityKind, GapReason, Meta, Role, Rows, Sentence, Table, Target};
 use recording::FolderHandle;
 use rustix::process::Rlimit;
-use sources::{AppSource, MOST_SERIES};
+use sources::AppSource;
 use workloads::{Bin, LATENCY_SAMPLE, MOST_LABELS, SIGNAL, SIGNAL_BY_LABEL};
 
-use super::applications::{Application, Message, News, Owners};
+use super::applications::{self, Application, Message, News, Owners};
 use super::bounded_sender::{BoundedSender, Load};
 use super::dependencies::Notice;
 use super::description::description;
@@ -444,7 +444,7 @@ fn start_sampler(
         logs: plan.logs.clone(),
         workload: workload
             .map(|workload| Entity::new(EntityKind::Workload, &workload.name, "workload")),
-        reserved: plan.applications.iter().map(series).sum::<u32>()
+        reserved: plan.applications.iter().map(named).sum::<u32>()
             + workload.map_or(0, |_| MOST_LABELS as u32 + 1),
     };
     let events = events.clone();
@@ -455,15 +455,15 @@ fn start_sampler(
     })
 }
 
-/// The first entity number of a label: behind those of the applications' series.
+/// The first entity number of a label: behind those of what applications name.
 fn first_label(plan: &Plan) -> EntityId {
-    let series: u32 = plan.applications.iter().map(series).sum();
-    EntityId(Sampler::RESERVED.0 + series)
+    let before: u32 = plan.applications.iter().map(named).sum();
+    EntityId(Sampler::RESERVED.0 + before)
 }
 
-/// Entity numbers that the series of an application may take.
-fn series(source: &Arc<dyn AppSource>) -> u32 {
-    source.tables().series.map_or(0, |_| MOST_SERIES as u32)
+/// Entity numbers that what an application names may take.
+fn named(source: &Arc<dyn AppSource>) -> u32 {
+    applications::named(source.tables())
 }
 
 /// Asks the applications that the plan names.
@@ -478,9 +478,9 @@ fn start_applications(plan: &Plan, meta: &Meta, events: &Sender<Event>) -> Vec<A
         let tell = events.clone();
         let owners = Owners {
             fallback,
-            series: next,
+            named: next,
         };
-        next.0 += series(source);
+        next.0 += named(source);
         Application::ask(
             source.clone(),
             plan.environment.root.join("proc"),

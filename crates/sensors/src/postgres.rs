@@ -33,6 +33,13 @@ static SESSION_COLUMNS: &[Column] = &[
         "pg_stat_activity.xact_start",
     )
     .quality(Quality::Sampled),
+    Column::gauge(
+        "query_id",
+        Unit::Code,
+        "The id of the statement that it runs, or ran last, as pg_stat_statements.queryid has it; null before version 14, and where statements have no ids (compute_query_id).",
+        "pg_stat_activity.query_id",
+    )
+    .quality(Quality::Sampled),
 ];
 
 /// A row per session and look, whether it changed or not.

@@ -21,6 +21,25 @@ pub const NO_STATEMENT: &str = "no statement";
 /// See `NO_STATEMENT`.
 pub const OTHER_STATEMENTS: &str = "other statements";
 
+/// The last part of the path of a statement's entity.
+pub fn path_of(id: i64) -> String {
+    format!("statement:{id}")
+}
+
+/// The id of a statement by the path of its entity.
+pub fn id_of(path: &str) -> Option<i64> {
+    path.rsplit_once('/')?
+        .1
+        .strip_prefix("statement:")?
+        .parse()
+        .ok()
+}
+
+/// What a statement is called whose text is not known.
+pub fn unknown(id: i64) -> String {
+    format!("statement {id}")
+}
+
 /// How often they are read.
 pub const PERIOD: Duration = Duration::from_secs(1);
 

@@ -13,6 +13,9 @@ pub const MOST_SESSIONS: usize = 2_000;
 /// Series of an application that are recorded: each is an entity.
 pub const MOST_SERIES: usize = 5_000;
 
+/// Statements of an application's sessions whose text is recorded: each is an entity.
+pub const MOST_TEXTS: usize = 500;
+
 /// An application that can be asked about itself. It is part of a plan: nothing is open yet.
 pub trait AppSource: Send + Sync {
     /// What people call the application: `PostgreSQL`.
@@ -113,6 +116,9 @@ pub struct Poll {
     pub sessions: Vec<SessionRow>,
     /// At most `MOST_SERIES`, each once.
     pub series: Vec<Sample>,
+    /// Statements of sessions that wait for a lock or hold one, by id, without their values; each once a connection, and
+    /// at most `MOST_TEXTS` of it.
+    pub texts: Vec<(i64, String)>,
     /// Sessions or series beyond these.
     pub left_out: usize,
 }

@@ -22,8 +22,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use app_source::{
-    AppSource, Connection, Hidden, MOST_SERIES, MOST_SESSIONS, Poll, Process, Sample, Server,
-    SessionRow, Tables, Trouble, TroubleKind, Value,
+    AppSource, Connection, Hidden, MOST_SERIES, MOST_SESSIONS, MOST_TEXTS, Poll, Process, Sample,
+    Server, SessionRow, Tables, Trouble, TroubleKind, Value,
 };
 pub use store::{Grid, Store};
 pub use url::Endpoint;

@@ -57,6 +57,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
         spikes: None,
         programs: Vec::new(),
         statements: Vec::new(),
+        lock_holders: Vec::new(),
         stacks: None,
         think_time: None,
         workload: None,

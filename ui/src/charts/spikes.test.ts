@@ -3,6 +3,7 @@ import type { MeasureKind, SpikeDifference, SpikeReport, Trigger, Unit } from ".
 import {
   amountWords,
   bandsPath,
+  calmSpans,
   changeWords,
   differenceWords,
   lagWords,
@@ -15,6 +16,21 @@ import {
   triggerWords,
   usualLength,
 } from "./spikes";
+
+describe("calmSpans", () => {
+  it("has a stretch of the same length in the middle of the time behind each spike", () => {
+    const spikes = [
+      { from: 0, to: 2 },
+      { from: 10, to: 14 },
+      { from: 15, to: 16 },
+    ];
+    expect(calmSpans(spikes, { from: 0, to: 18 })).toEqual([
+      { from: 5, to: 7 },
+      { from: 16.5, to: 17.5 },
+    ]);
+    expect(calmSpans([], { from: 0, to: 18 })).toEqual([]);
+  });
+});
 
 const MS = 1e6;
 const S = 1e9;
@@ -141,6 +157,15 @@ describe("methods", () => {
       "a.GetTable of 10.1.0.29:7100, by 3 addresses: 5,136 calls of 12.0 ms each in a spike, else 2 in as much time, in 9 of 10",
     );
     expect(words(1, 0.4 * MS)).toContain("by 1 address: 5,136 calls in a spike, else 2");
+    const threads = report({ provenance: "account", usual_threads: 0.8 });
+    for (const spike of threads.spikes) {
+      spike.peak_latency_ns = null;
+      spike.peak_threads = 7.25;
+    }
+    expect(spikesInShort(threads)).toBe(
+      "10 of 800 ms, 5.3 % of the time (of the target's threads: nobody reported requests); " +
+        "up to 7.25 threads work or wait, usually 0.800",
+    );
     expect(spikesInShort(report({ provenance: "log" }))).toMatch(
       /^10 of 800 ms, 5.3 % of the time \(bursts of calls in the log\); /,
     );

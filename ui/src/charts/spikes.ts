@@ -5,6 +5,7 @@ import { duration, integer, percent, perSecond, rate, traffic } from "../data/fo
 import type {
   BurstingMethod,
   MeasureKind,
+  Provenance,
   Report,
   SpikeDifference,
   SpikeReport,
@@ -25,6 +26,16 @@ export function spikeSpans(recording: Recording): Span[] {
   return recording.page.report.spikes?.spikes.map(({ window }) => recording.span(window)) ?? [];
 }
 
+/** A stretch of calm time for each spike, as long as it: the middle of what lies between it and the next, or the end of
+    `window`. None where there is not so much. */
+export function calmSpans(spikes: readonly Span[], window: Span): Span[] {
+  return spikes.flatMap((spike, place) => {
+    const gap = { from: spike.to, to: spikes[place + 1]?.from ?? window.to };
+    const from = (gap.from + gap.to - length(spike)) / 2;
+    return length(gap) < length(spike) ? [] : { from, to: from + length(spike) };
+  });
+}
+
 /** The window of a spike with a little around it: half its length, and at least an interval. */
 export function surroundings(span: Span, { interval_ns }: SpikeReport): Span {
   const around = Math.max(length(span) / 2, interval_ns);
@@ -43,17 +54,26 @@ export function usualLength({ spikes }: SpikeReport): Nanoseconds {
   return all[all.length >> 1] ?? 0;
 }
 
+/** What spikes are of, where they are not of requests. */
+const OF_WHAT: Partial<Record<Provenance, string>> = {
+  log: " (bursts of calls in the log)",
+  account: " (of the target's threads: nobody reported requests)",
+};
+
 /** `12 of 798 ms, 6.3 % of the time; p99 426 ms in them, 0.514 ms otherwise; they add 85 % of the time of requests`. */
 export function spikesInShort(report: SpikeReport): string {
   const { spikes, window, p99_inside_ns, p99_outside_ns, usual_latency_ns, added, lost } = report;
   const share = report.spiking_ns / Math.max(window.end - window.start, 1);
-  const ofCalls = report.provenance === "log" ? " (bursts of calls in the log)" : "";
+  const ofCalls = OF_WHAT[report.provenance] ?? "";
   const many = `${spikes.length} of ${duration(usualLength(report))}`;
   const words = [`${many}, ${percent(share)} of the time${ofCalls}`];
   const peaks = spikes.flatMap(({ peak_latency_ns }) => peak_latency_ns ?? []);
   if (p99_inside_ns != null && p99_outside_ns != null)
     words.push(`p99 ${duration(p99_inside_ns)} in them, ${duration(p99_outside_ns)} otherwise`);
-  else if (peaks.length > 0 && usual_latency_ns != null) {
+  else if (report.usual_threads != null) {
+    const peak = spikes.reduce((most, it) => Math.max(most, it.peak_threads ?? 0), 0);
+    words.push(`up to ${rate(peak)} threads work or wait, usually ${rate(report.usual_threads)}`);
+  } else if (peaks.length > 0 && usual_latency_ns != null) {
     const peak = peaks.reduce((a, b) => Math.max(a, b));
     words.push(`latency up to ${duration(peak)}, usually ${duration(usual_latency_ns)}`);
   }

@@ -45,7 +45,7 @@ export type PageEventKind = "workload_started" | "workload_ended" | "target_foun
 /**
  * Where the numbers of a workload metric come from.
  */
-export type Provenance = "tool_mean" | "tool_count" | "kernel" | "log" | "derived" | "none";
+export type Provenance = "tool_mean" | "tool_count" | "kernel" | "log" | "account" | "derived" | "none";
 /**
  * What requests are for.
  */
@@ -567,6 +567,11 @@ export interface Report {
    * The operations of each label over the window, where the workload tells several apart.
    */
   labels?: LabelReport[];
+  /**
+   * Who held the locks of the target's database that others waited for, those first that most waited behind; at most
+   * 10. Empty where nobody waited, and where the database was not asked.
+   */
+  lock_holders?: LockHolder[];
   /**
    * Of a recording of the whole machine, everybody who was followed; the rest of the report is about the
    * first of them. `None` where targets were named or a workload was run.
@@ -1150,6 +1155,61 @@ export interface LabelReport {
    * Whether the load generator reported it at its end: it is of its whole run, and not of the window alone.
    */
   of_whole_run?: boolean;
+}
+/**
+ * Sessions that held locks alike while others waited for them: what they ran, and who waited.
+ */
+export interface LockHolder {
+  /**
+   * Whether they ran nothing: a transaction was open, and waited for its client.
+   */
+  is_idle: boolean;
+  /**
+   * Sessions that waited behind them, on average over the window.
+   */
+  sessions: number;
+  /**
+   * The part of all these waits, 0 to 1.
+   */
+  share: number;
+  /**
+   * The statement that they ran, or had run last; `None` where the server did not say.
+   */
+  statement?: NamedStatement | null;
+  /**
+   * Who waited, those first that did so most.
+   */
+  waiters: LockWaiter[];
+}
+/**
+ * A statement by its text and id.
+ */
+export interface NamedStatement {
+  /**
+   * Its id, as in `pg_stat_statements.queryid`. A text, since it has up to 64 bits.
+   */
+  query_id: string;
+  /**
+   * Its text without values; `statement` and its id where that is not known.
+   */
+  text: string;
+}
+/**
+ * Sessions that waited for the locks of a `LockHolder`, by what they wanted to run.
+ */
+export interface LockWaiter {
+  /**
+   * Sessions that waited in it, on average over the window.
+   */
+  sessions: number;
+  /**
+   * The part of all waits of the report, 0 to 1.
+   */
+  share: number;
+  /**
+   * The statement that waited; `None` where the server did not say.
+   */
+  statement?: NamedStatement | null;
 }
 /**
  * Who of a machine waits, for what, and who makes them wait.
@@ -2123,7 +2183,12 @@ export interface SpikeReport {
    */
   usual_latency_ns?: number | null;
   /**
-   * Median over the intervals of the throughput, per second.
+   * Median over the intervals of the number of the target's threads that work or wait for what they need; only where
+   * that is the signal (`account`).
+   */
+  usual_threads?: number | null;
+  /**
+   * Median over the intervals of the throughput, per second; 0 where it is not known (`account`).
    */
   usual_throughput: number;
   window: Window;
@@ -2225,6 +2290,10 @@ export interface Spike {
    * The highest mean latency of an interval, ns; `None` where nothing was completed in it.
    */
   peak_latency_ns?: number | null;
+  /**
+   * The most threads that work or wait in an interval of it; only where that is the signal (`account`).
+   */
+  peak_threads?: number | null;
   window: Window;
 }
 /**

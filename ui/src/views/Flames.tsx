@@ -16,6 +16,7 @@ import {
 import { isIdle } from "../charts/ledger";
 import { type ClassTime, classTimes, needed, ofClasses, tracing } from "../charts/offCpu";
 import { spanWords } from "../charts/run";
+import { calmSpans, spikeSpans } from "../charts/spikes";
 import { percent, tied } from "../data/format";
 import { intervals } from "../data/signal";
 import type { SampleTable, StackTable } from "../data/stacks";
@@ -104,7 +105,13 @@ function Stacks(props: StacksProps) {
         <CompareWith compared={compared} />
       </div>
       {compared.missing && <p class="muted">{compared.missing}</p>}
-      {compared.found && <p class="muted">{tied(testWords(compared.found))}</p>}
+      {compared.found && (
+        <p class="muted">
+          {compared.against === "calm" &&
+            "All spikes of the recording against stretches as long between them, whatever is selected. "}
+          {tied(testWords(compared.found))}
+        </p>
+      )}
       <FlameGraph
         stacks={stacks}
         weights={weights}
@@ -248,7 +255,7 @@ function Choice({ chosen, changed }: { readonly chosen: Chosen; readonly changed
 
 const SEARCH = "flame-search";
 
-type Against = "" | "rest" | "kept";
+type Against = "" | "rest" | "kept" | "calm";
 
 interface Comparing {
   readonly against: Against;
@@ -260,26 +267,34 @@ interface Comparing {
   readonly missing: string;
 }
 
+/** What is said where there is nothing to compare with. */
+const MISSING: Readonly<Record<Exclude<Against, "">, string>> = {
+  rest: "Select a window in any chart: it is compared with what lies outside of it.",
+  kept: "Select another window in any chart: it is compared with what lies outside of it.",
+  calm: "There is too little time between the spikes to compare them with.",
+};
+
 /** What the window is compared with. */
 function useCompared(stacks: StackTable, samples: readonly SampleTable[]): Comparing {
   const { recording, window } = usePage();
   const tables = useTables("signal");
   const [against, compare] = useState<Against>("");
   const [kept, setKept] = useState<Span>();
-  // What lies in both windows would be compared with itself.
-  const other = useMemo(() => {
+  const [own, other] = useMemo(() => {
+    if (against === "calm") {
+      const spikes = spikeSpans(recording);
+      return [spikes, calmSpans(spikes, recording.whole)];
+    }
     const whole = against === "rest" ? recording.judged : against === "kept" ? kept : undefined;
-    return whole ? without(whole, window) : [];
+    // What lies in both windows would be compared with itself.
+    return [[window], whole ? without(whole, window) : []];
   }, [recording, window, against, kept]);
   const found = useMemo(() => {
     if (other.length === 0 || tables === undefined) return undefined;
     const all = intervals(tables.rows("signal"));
-    return difference({ stacks, samples, edges: recording.edges, intervals: all }, [window], other);
-  }, [stacks, samples, recording, tables, window, other]);
-  const missing =
-    against !== "" && other.length === 0
-      ? `Select ${against === "kept" ? "another" : "a"} window in any chart: it is compared with what lies outside of it.`
-      : "";
+    return difference({ stacks, samples, edges: recording.edges, intervals: all }, own, other);
+  }, [stacks, samples, recording, tables, own, other]);
+  const missing = against !== "" && other.length === 0 ? MISSING[against] : "";
   const keep = () => {
     setKept(window);
     compare("kept");
@@ -300,6 +315,9 @@ function CompareWith({ compared }: { readonly compared: Comparing }) {
         >
           <option value="">nothing</option>
           <option value="rest">the rest of the judged window</option>
+          {recording.page.report.spikes && (
+            <option value="calm">all spikes with the calm between them</option>
+          )}
           {kept && <option value="kept">{spanWords(kept, recording.page.step_ns)}</option>}
         </select>
       </label>{" "}

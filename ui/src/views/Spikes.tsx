@@ -18,7 +18,7 @@ import {
   usualLength,
 } from "../charts/spikes";
 import { placed, TABLES, timeline } from "../charts/timeline";
-import { duration, instant, integer, percent, perSecond, tied } from "../data/format";
+import { duration, instant, integer, percent, perSecond, rate, tied } from "../data/format";
 import type { SpikeDifference, SpikeReport } from "../data/page.gen";
 import { length, type Span } from "../data/units";
 import { useSight } from "./axis";
@@ -48,6 +48,7 @@ function useSpikes():
 }
 
 function Spikes() {
+  const { recording } = usePage();
   const found = useSpikes();
   if (found === undefined) return null;
   const { report, spans } = found;
@@ -61,6 +62,11 @@ function Spikes() {
       {period && (
         <p>
           Period: {tied(period)}. {report.trains.length > 0 && <a href="#repeats">Folded at it</a>}
+        </p>
+      )}
+      {recording.table("stack") && (
+        <p>
+          Call stacks: <a href="#flames">compare all spikes with the calm between them</a>
         </p>
       )}
       {triggers.length > 0 && <Triggers report={report} />}
@@ -229,6 +235,7 @@ function Grid({ all, steps }: { readonly all: readonly Course[]; readonly steps:
 
 function List({ report, spans }: ShownProps) {
   const { recording, selected, select } = usePage();
+  const ofThreads = report.usual_threads != null;
   return (
     <details open={spans.length <= MOST_LISTED}>
       <summary>Each spike: choose one to select its window</summary>
@@ -237,9 +244,9 @@ function List({ report, spans }: ShownProps) {
         titles={[
           ["Start"],
           "Length",
-          "Highest latency",
-          "Lowest throughput",
-          ["Requests lost", "number wide"],
+          ...(ofThreads
+            ? ["Most threads"]
+            : ["Highest latency", "Lowest throughput", ["Requests lost", "number wide"] as const]),
         ]}
         rows={report.spikes.map((spike, place) => {
           const span = spans[place] ?? recording.judged;
@@ -255,9 +262,13 @@ function List({ report, spans }: ShownProps) {
               {instant(span.from, recording.page.step_ns)}
             </button>,
             duration(length(span)),
-            spike.peak_latency_ns == null ? "none ended" : duration(spike.peak_latency_ns),
-            perSecond(spike.lowest_throughput),
-            integer(spike.lost),
+            ...(ofThreads
+              ? [rate(spike.peak_threads ?? 0)]
+              : [
+                  spike.peak_latency_ns == null ? "none ended" : duration(spike.peak_latency_ns),
+                  perSecond(spike.lowest_throughput),
+                  integer(spike.lost),
+                ]),
           ];
         })}
       />

@@ -13,6 +13,7 @@ import { MEASURED } from "./Measured";
 import { PROGRAMS } from "./Programs";
 import { RESOURCES } from "./Resources";
 import { SPIKES } from "./Spikes";
+import { STATEMENTS } from "./Statements";
 import type { Section } from "./section";
 import { TIMELINE } from "./Timeline";
 import { WHO } from "./Who";
@@ -24,6 +25,7 @@ const SECTIONS: readonly Section[] = [
   TIMELINE,
   SPIKES,
   WHO,
+  STATEMENTS,
   FLAMES,
   CONNECTIONS,
   PROGRAMS,

@@ -227,3 +227,16 @@ test("a million samples are drawn and searched", async ({ page }) => {
   expect(rows).toBeGreaterThan(3);
   expect(rows).toBeLessThan(NODES);
 });
+
+test("all spikes are compared with the calm between them, whatever is selected", async ({
+  page,
+}) => {
+  await open(page, "stacks");
+  await expect(page.locator("#spikes")).toContainText("Every 2.00 s");
+  await page.getByRole("link", { name: "compare all spikes" }).click();
+  await expect(flames(page)).toBeInViewport();
+  await page.getByLabel("Compare with").selectOption("calm");
+  await expect(flames(page)).toContainText("All spikes of the recording against stretches as long");
+  await expect(flames(page)).toContainText("of 499 shuffles");
+  await expect(flames(page).getByRole("columnheader", { name: /total/i }).first()).toBeVisible();
+});

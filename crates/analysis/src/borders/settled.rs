@@ -16,6 +16,9 @@ const MOST_OF_IT: f64 = 0.9;
 /// Part of a ramp at either end by which is said where it began and ended.
 const END: f64 = 0.1;
 
+/// Values at the end of a ramp that must hold: fewer of a slow ramp look level.
+const LEAST_HELD: usize = 8;
+
 /// When throughput held, and how that is said.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Settled {
@@ -34,7 +37,7 @@ pub(super) fn of(
 ) -> Settled {
     let own = bins_of(bins, phase.window);
     if is_ramp(phase) {
-        return of_ramp(phase, followed, &own, unit);
+        return of_ramp(phase, followed, &own, unit, thresholds.phases.effect);
     }
     let throughput: Vec<f64> = own.iter().map(|bin| bin.throughput).collect();
     let start = |bin: &Bin| bin.window.start.max(phase.window.start);
@@ -83,9 +86,39 @@ pub(super) fn held_from(values: &[f64], effect: f64) -> Option<usize> {
     })
 }
 
-fn of_ramp(phase: &Phase, followed: Option<&Phase>, own: &[Bin], unit: &str) -> Settled {
-    let length_ns = phase.window.len_ns();
-    let lasted = duration(length_ns as f64);
+/// The first value of a ramp from which on they stay near one level to its end, without a trend; `None` where the ramp
+/// goes on.
+pub(super) fn holds_at_end(values: &[f64], effect: f64) -> Option<usize> {
+    let last = values.len().checked_sub(LEAST_HELD.max(values.len() / 4))?;
+    (values.len() / 2..=last).find(|at| {
+        let held = &values[*at..];
+        let Some(level) = median(held) else {
+            return false;
+        };
+        let is_near = |value: &f64| (value - level).abs() <= effect * level.abs();
+        let (first, second) = held.split_at(held.len() / 2);
+        let trend = mean(second)
+            .zip(mean(first))
+            .map(|(late, early)| (late - early).abs());
+        held.iter().all(is_near) && trend.is_some_and(|it| it <= 0.5 * effect * level.abs())
+    })
+}
+
+fn of_ramp(
+    phase: &Phase,
+    followed: Option<&Phase>,
+    own: &[Bin],
+    unit: &str,
+    effect: f64,
+) -> Settled {
+    let throughputs: Vec<f64> = own.iter().map(|bin| bin.throughput).collect();
+    let held = holds_at_end(&throughputs, effect).map(|at| own[at].window.start);
+    let settled_ns = match followed {
+        Some(next) if !is_ramp(next) => Some(phase.window.len_ns()),
+        Some(_) => None,
+        None => held.map(|at| at.ns_since(phase.window.start)),
+    };
+    let lasted = duration(settled_ns.unwrap_or(phase.window.len_ns()) as f64);
     let ends = |of: fn(&Bin) -> Option<f64>| {
         let values: Vec<f64> = own
             .iter()
@@ -118,20 +151,15 @@ fn of_ramp(phase: &Phase, followed: Option<&Phase>, own: &[Bin], unit: &str) -> 
             sentence: "Throughput did not settle.".to_owned(),
         };
     };
-    match followed.filter(|it| !is_ramp(it)) {
-        Some(_) => Settled {
-            after_ns: Some(length_ns),
-            sentence: format!(
-                "{what} {} for {lasted}, from {from} to {to}, then settled.",
-                verb(a, b)
-            ),
-        },
-        None => Settled {
-            after_ns: None,
-            sentence: format!(
-                "{what} {} for {lasted}, from {from} to {to}, and had not settled by then.",
-                verb(a, b)
-            ),
-        },
+    let end = match settled_ns {
+        Some(_) => "then settled",
+        None => "and had not settled by then",
+    };
+    Settled {
+        after_ns: settled_ns,
+        sentence: format!(
+            "{what} {} for {lasted}, from {from} to {to}, {end}.",
+            verb(a, b)
+        ),
     }
 }

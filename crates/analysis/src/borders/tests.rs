@@ -3,7 +3,7 @@ use model::{Entities, EntityEvent, EntityKind, EntityRecord, MISSING, Mark, Phas
 use proptest::prelude::*;
 
 use super::choice::apart;
-use super::settled::held_from;
+use super::settled::{held_from, holds_at_end};
 use super::*;
 
 const EFFECT: f64 = 0.05;
@@ -40,6 +40,19 @@ fn a_phase_that_was_hardly_seen_is_not_compared() {
     assert_eq!(apart(&seen, &[9.0, 9.0, 9.0, no, no, no, no]), None);
     let means = apart(&seen, &[9.0, f64::INFINITY, 9.0, no, 9.0, no]).expect("apart");
     assert_eq!((means.before, means.after), (1.0, 9.0));
+}
+
+#[test]
+fn a_ramp_that_is_flat_at_its_end_has_settled_there() {
+    // The last 24 s of a database that warmed up.
+    let warmed: Vec<f64> = (0..24)
+        .map(|it| (57.0 + 2.4 * f64::from(it)).min(89.0) + f64::from(it % 2) * 0.5)
+        .collect();
+    assert_eq!(holds_at_end(&warmed, EFFECT), Some(12));
+    let rises: Vec<f64> = (0..24).map(|it| 57.0 + 1.4 * f64::from(it)).collect();
+    assert_eq!(holds_at_end(&rises, EFFECT), None);
+    assert_eq!(holds_at_end(&[1.0], EFFECT), None);
+    assert_eq!(holds_at_end(&[f64::NAN; 30], EFFECT), None);
 }
 
 #[test]

@@ -57,10 +57,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         (None, None) => String::new(),
     };
     let sentence = format!(
-        "Locks of the database are the bottleneck: {} of {} was {} waiting for a lock{who}.",
+        "Locks of the database are the bottleneck: {} of {} was {} waiting for a lock{who}.{}",
         percent(held.share),
         facts.whole(),
-        target.name
+        target.name,
+        blocker.map_or(String::new(), doing)
     );
     let mut evidence = vec![waited(
         facts,
@@ -75,9 +76,11 @@ fn judge(case: &Case<'_>) -> Judgement {
     }));
     let entity = blocker.map_or(&target.entity, |it| &it.entity);
     let confidence = of_wait(facts, &WAITS, held.least, &[]);
-    let changes = CAUSE.would_help.iter();
+    let idles = blocker.is_some_and(|it| it.idle >= MOSTLY);
+    let changes = idles.then_some(COMMIT_FIRST).into_iter();
     let would_help = changes
-        .map(|change| bounds::without_held_lock(facts, goes(&held, blocker), (*change).to_owned()))
+        .chain(CAUSE.would_help.iter().copied())
+        .map(|change| bounds::without_held_lock(facts, goes(&held, blocker), change.to_owned()))
         .collect();
     Ok(Finding {
         evidence,
@@ -85,6 +88,39 @@ fn judge(case: &Case<'_>) -> Judgement {
         to_confirm: to_confirm(facts),
         ..case.finding_of_wait(&held, entity, confidence, sentence)
     })
+}
+
+/// A holder is idle when it was so for at least this part of the waits behind it.
+const MOSTLY: f64 = 0.5;
+/// From here on it was so all the time.
+const ALWAYS: f64 = 0.95;
+const COMMIT_FIRST: &str = "a commit before the session goes idle in transaction";
+
+/// What the holder did: ` Meanwhile the session was idle in transaction, after "update t ...".`
+fn doing(blocker: &Blocker) -> String {
+    let statement = blocker.statement.as_deref().map(quoted);
+    match (blocker.idle >= MOSTLY, statement) {
+        (true, statement) => format!(
+            " {} the session was idle in transaction{}.",
+            match blocker.idle >= ALWAYS {
+                true => "Meanwhile".to_owned(),
+                false => format!("For {} of that", percent(blocker.idle)),
+            },
+            statement.map_or(String::new(), |it| format!(", after {it}"))
+        ),
+        (false, Some(statement)) => format!(" Meanwhile the session ran {statement}."),
+        (false, None) => String::new(),
+    }
+}
+
+/// A statement in a sentence: its beginning, in quotes.
+fn quoted(statement: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut text: String = statement.chars().take(LONGEST).collect();
+    if text.len() < statement.len() {
+        text = format!("{} ...", text.trim_end());
+    }
+    format!("\"{text}\"")
 }
 
 /// What goes with the one session that holds the lock: at least the waits right behind it, at most all. Those who wait

@@ -1,6 +1,6 @@
 //! Spikes of one node's requests, with what starts them and what is different then on all nodes.
 
-use model::{ClusterSpikes, NodeClock, Provenance, Span, SpikeReport};
+use model::{ClusterSpikes, NodeClock, Span, SpikeReport};
 
 use super::{MOST_JUDGED, Node, length};
 use crate::number_format::percent;
@@ -39,7 +39,7 @@ pub(super) fn spikes(nodes: &[Node<'_>], clocks: &[NodeClock]) -> Option<Cluster
 /// Requests' spikes before bursts of calls in a log, those with most time first.
 fn weight(report: &SpikeReport) -> f64 {
     let added = report.added.unwrap_or(0.0);
-    let is_of_requests = f64::from(u8::from(report.provenance != Provenance::Log));
+    let is_of_requests = f64::from(u8::from(report.provenance.is_of_requests()));
     10.0 * is_of_requests + added + report.spiking_ns as f64 / report.window.len_ns().max(1) as f64
 }
 

@@ -4,6 +4,7 @@ use model::{Crossing, CrossingReport, Interval, ScalingEstimate, SeriesOfTwo};
 
 use super::curve::Curve;
 use super::draws::interval;
+use super::joined::Joined;
 use crate::stats::Xorshift;
 
 /// Places between the ends at which two curves are compared; between two of them they cross once or not at all.
@@ -14,11 +15,34 @@ const CERTAIN: f64 = 0.95;
 
 const SEED: u64 = 0xC205_5146_C205_5146;
 
-/// What one series says: its curve, and the draws of it.
-#[derive(Clone, Copy)]
-pub(super) struct Series<'a> {
-    pub(super) curve: &'a Curve,
-    pub(super) drawn: &'a [Curve],
+/// How throughput grows in one series.
+#[derive(Clone, Debug)]
+pub(super) enum Path {
+    /// As a model says.
+    Curve(Curve),
+    /// As its points say.
+    Joined(Joined),
+}
+
+impl Path {
+    fn log_throughput(&self, load: f64) -> f64 {
+        match self {
+            Self::Curve(curve) => curve.log_throughput(load),
+            Self::Joined(joined) => joined.log_throughput(load),
+        }
+    }
+}
+
+/// What one series says, and the draws of it.
+pub(super) struct Series {
+    pub(super) path: Path,
+    pub(super) drawn: Vec<Path>,
+}
+
+impl Series {
+    fn is_joined(&self) -> bool {
+        matches!(self.path, Path::Joined(_))
+    }
 }
 
 /// A change of who is ahead.
@@ -35,14 +59,16 @@ struct Course {
     last: Option<SeriesOfTwo>,
 }
 
-/// All crossings within the loads that both were measured at.
+/// All crossings within the loads that both were measured at; `loads` are those of both, in rising order.
 pub(super) fn crossings(
-    first: Series<'_>,
-    second: Series<'_>,
+    first: &Series,
+    second: &Series,
+    loads: &[f64],
     compared: Interval,
 ) -> CrossingReport {
-    let courses = drawn_courses(first.drawn, second.drawn, compared);
-    let found = course(first.curve, second.curve, compared).changes;
+    let courses = drawn_courses(&first.drawn, &second.drawn, compared);
+    let found = course(&first.path, &second.path, compared).changes;
+    let is_joined = first.is_joined() || second.is_joined();
     let certain = found.into_iter().filter_map(|change| {
         let drawn = courses.iter().map(|it| it.like(change));
         let drawn: Vec<Option<f64>> = drawn.collect();
@@ -51,31 +77,47 @@ pub(super) fn crossings(
             return None;
         }
         let ends = courses.iter().zip(&drawn);
-        let loads = ends.map(|(course, load)| load.unwrap_or(course.beyond(change, compared)));
+        let drawn = ends.map(|(course, load)| load.unwrap_or(course.beyond(change, compared)));
+        let interval = interval(change.load, drawn.collect());
         Some(Crossing {
             load: ScalingEstimate {
                 value: change.load,
-                interval: interval(change.load, loads.collect()),
+                // How throughput goes between two points is not known where no model says it.
+                interval: match is_joined {
+                    true => outwards(interval, loads),
+                    false => interval,
+                },
             },
             ahead_after: change.after,
         })
     });
     CrossingReport {
         compared,
+        is_joined,
         crossings: certain.collect(),
         ahead_at_first: certainly(&courses, |it| it.first),
         ahead_at_last: certainly(&courses, |it| it.last),
     }
 }
 
-/// Curves of both, paired at random: the same noise was drawn for both in the same order.
-fn drawn_courses(first: &[Curve], second: &[Curve], compared: Interval) -> Vec<Course> {
+/// An interval that ends at loads which were measured.
+fn outwards(interval: Interval, loads: &[f64]) -> Interval {
+    let below = loads.iter().rev().find(|it| **it <= interval.low);
+    let above = loads.iter().find(|it| **it >= interval.high);
+    Interval {
+        low: below.copied().unwrap_or(interval.low),
+        high: above.copied().unwrap_or(interval.high),
+    }
+}
+
+/// Draws of both, paired at random: the same noise was drawn for both in the same order.
+fn drawn_courses(first: &[Path], second: &[Path], compared: Interval) -> Vec<Course> {
     let mut random = Xorshift::new(SEED);
-    let other = |_: &Curve| second[random.below(second.len())];
-    let others: Vec<Curve> = first.iter().map(other).collect();
-    let pairs = first.iter().zip(&others);
+    let others = first.iter().map(|_| random.below(second.len()));
+    let others: Vec<usize> = others.collect();
+    let pairs = first.iter().zip(others);
     pairs
-        .map(|(one, other)| course(one, other, compared))
+        .map(|(one, other)| course(one, &second[other], compared))
         .collect()
 }
 
@@ -94,7 +136,7 @@ fn certainly(
         .find(is_certain)
 }
 
-fn course(first: &Curve, second: &Curve, compared: Interval) -> Course {
+fn course(first: &Path, second: &Path, compared: Interval) -> Course {
     let ahead = |load: f64| {
         let lead = first.log_throughput(load) - second.log_throughput(load);
         // Curves that are equal to a part of a million are equal.

@@ -11,6 +11,7 @@ mod crossing;
 mod curve;
 mod demands;
 mod draws;
+mod joined;
 mod knee_between;
 mod measured;
 mod solver;
@@ -25,8 +26,9 @@ use model::{
 use crate::number_format::{percent, rate};
 use crate::stats::median;
 use choice::{Candidate, Choice};
-use crossing::Series;
+use crossing::{Path, Series};
 use curve::Curve;
+use joined::Joined;
 use measured::Measured;
 
 pub use demands::{BusyPoint, BusyRun, DemandRefusal, per_request, service_demand};
@@ -90,9 +92,9 @@ pub enum NoPrediction {
 /// Why two series are not compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoCrossing {
-    /// One of them has no curve.
+    /// One of them has no curve, and one run of each load, so that its noise is not known.
     #[error(
-        "no model describes one of the two series, so no crossing can be told: measure at more loads between those that stray"
+        "no model describes one of the two series, and its noise is not known from single runs, so no crossing can be told: measure each load again"
     )]
     NoFit,
     /// No load lies within both.
@@ -170,12 +172,10 @@ impl Scaling {
     ///
     /// # Errors
     ///
-    /// A series that no model describes, and two that have no loads in common.
+    /// A series of single runs that no model describes, and two that have no loads in common.
     pub fn crossings(&self, other: &Self) -> Result<CrossingReport, NoCrossing> {
-        let series = |it: &'_ Self| it.likeliest().copied();
-        let (Some(one), Some(another)) = (series(self), series(other)) else {
-            return Err(NoCrossing::NoFit);
-        };
+        let first = self.series().ok_or(NoCrossing::NoFit)?;
+        let second = other.series().ok_or(NoCrossing::NoFit)?;
         let compared = Interval {
             low: self.measured.least_load().max(other.measured.least_load()),
             high: self.measured.most_load().min(other.measured.most_load()),
@@ -183,15 +183,28 @@ impl Scaling {
         if compared.low >= compared.high {
             return Err(NoCrossing::NoCommonLoad);
         }
-        let first = Series {
-            curve: &one,
-            drawn: &self.mixed,
-        };
-        let second = Series {
-            curve: &another,
-            drawn: &other.mixed,
-        };
-        Ok(crossing::crossings(first, second, compared))
+        let points = [&self.measured.points, &other.measured.points];
+        let mut loads: Vec<f64> = points.into_iter().flatten().map(|it| it.load).collect();
+        loads.sort_by(f64::total_cmp);
+        Ok(crossing::crossings(&first, &second, &loads, compared))
+    }
+
+    /// The likeliest curve, or the points where no model describes them and their noise is known.
+    fn series(&self) -> Option<Series> {
+        if let Some(curve) = self.likeliest() {
+            return Some(Series {
+                path: Path::Curve(*curve),
+                drawn: self.mixed.iter().copied().map(Path::Curve).collect(),
+            });
+        }
+        let is_known = self.measured.noise_from != NoiseSource::Misfit;
+        is_known.then(|| Series {
+            path: Path::Joined(Joined::new(&self.measured)),
+            drawn: Joined::draws(&self.measured)
+                .into_iter()
+                .map(Path::Joined)
+                .collect(),
+        })
     }
 
     fn likeliest(&self) -> Option<&Curve> {
@@ -270,7 +283,14 @@ impl Scaling {
         curve
             .capacity(least)
             .filter(|it| is_peak || highest >= REACHED * it)?;
-        let capacity = |it: &Curve| it.capacity(least).unwrap_or(f64::INFINITY);
+        // Of a curve that has not come near to its capacity there, the end means *or beyond*, as that of a knee.
+        let capacity = |it: &Curve| {
+            let shown = it.throughput(most) / REACHED;
+            match it.capacity(least) {
+                Some(peak) if it.peak().is_some_and(|load| load <= most) => peak,
+                capacity => capacity.map_or(shown, |it| it.min(shown)),
+            }
+        };
         let estimate = estimate(curve, drawn, capacity);
         estimate.interval.high.is_finite().then_some(estimate)
     }

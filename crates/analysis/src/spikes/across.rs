@@ -118,6 +118,7 @@ mod tests {
             window: Window::new(at(onset(cycle)), at(onset(cycle) + 1_000 * MS)),
             peak_latency_ns: Some(8e8),
             lowest_throughput: 0.0,
+            peak_threads: None,
             lost: 0.0,
         });
         SpikeReport {
@@ -126,6 +127,7 @@ mod tests {
             interval_ns: 100 * MS,
             usual_latency_ns: Some(5e5),
             usual_throughput: 1_000.0,
+            usual_threads: None,
             spikes: spikes.collect(),
             spiking_ns: 12_000 * MS,
             p99_inside_ns: None,

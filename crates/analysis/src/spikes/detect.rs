@@ -199,6 +199,7 @@ pub(super) fn spike(bins: &[Bin], usual_rate: f64) -> Spike {
         window,
         peak_latency_ns: latencies.reduce(f64::max),
         lowest_throughput: bins.iter().map(|it| it.throughput).fold(f64::MAX, f64::min),
+        peak_threads: None,
         lost: lost.sum::<f64>().max(0.0),
     }
 }

@@ -81,6 +81,7 @@ mod tests {
             window: Window::new(at(from), at(to)),
             peak_latency_ns: None,
             lowest_throughput: 0.0,
+            peak_threads: None,
             lost: 0.0,
         }
     }

@@ -94,8 +94,12 @@ fn of_crossings(sweep: &Sweep, crossing: &SweptCrossing) -> Vec<String> {
         };
         let load = it.load;
         format!(
-            "{ahead} overtakes {behind} at {parameter}={} (95 % interval: {} to {}).",
+            "{ahead} overtakes {behind} at {parameter}={} ({}{} to {}).",
             rate(load.value),
+            match crossing.report.is_joined {
+                true => "by straight lines between its points; measured on both sides: ",
+                false => "95 % interval: ",
+            },
             rate(load.interval.low),
             rate(load.interval.high)
         )

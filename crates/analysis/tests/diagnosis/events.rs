@@ -1,6 +1,7 @@
 //! Spikes, and what comes before them.
 
 use expect_test::expect;
+use model::Provenance;
 
 use crate::drawing::{drawn, said, told};
 
@@ -77,4 +78,33 @@ fn spikes_that_nothing_comes_before_have_no_cause() {
         .assert_eq(&said(&report, "event.exec"));
     let calm = spikes().replace('#', "1");
     expect!["absent: no spikes stand out"].assert_eq(&said(&drawn(&calm).answer(), "event.exec"));
+}
+
+/// A server of which nobody reports requests: now and then all of its threads wait for a CPU.
+fn unreported() -> String {
+    [
+        "cpus 4  adapter none\n".to_owned(),
+        lane("busy", '4', '4', 0),
+        lane("run x8", '1', '1', 0),
+        lane("wait", '0', '7', 0),
+        lane("memory", '0', '0', 0),
+        lane("rest", '0', '9', 1).replace('\n', "  /batch\n"),
+    ]
+    .concat()
+}
+
+#[test]
+fn without_requests_the_threads_of_the_target_have_spikes() {
+    let report = drawn(&unreported()).answer();
+    let spikes = report.spikes.as_ref().expect("there are some");
+    assert_eq!(spikes.provenance, Provenance::Account);
+    assert_eq!(spikes.spikes.len(), ONSETS.len());
+    let peak = spikes.spikes[0].peak_threads.expect("threads are known");
+    let usual = spikes.usual_threads.expect("they are");
+    assert!((0.7..0.9).contains(&usual), "{usual}");
+    assert!((5.0..6.6).contains(&peak), "{peak}");
+    assert_eq!(spikes.added, None, "they lead no verdict");
+    expect!["10 times in 240 s other1 begins to work."].assert_eq(&spikes.chain);
+    let even = unreported().replace('7', "0");
+    assert_eq!(drawn(&even).answer().spikes, None);
 }

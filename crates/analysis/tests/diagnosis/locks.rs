@@ -325,6 +325,16 @@ fn database_leads_and_names_who_holds_the_lock() {
         wrong if: end the transaction of pid 100: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
     assert_eq!(headline(&report).entity.path, "pid:100@2");
+    let idle = "session.state worker1 *3 ####################";
+    let report = drawn(&with(DATABASE, idle)).diagnose();
+    expect![[r#"
+        lock.database | process worker | consistent | 1.000 (1.000 to 1.000)
+        Locks of the database are the bottleneck: 100 % of each request was server waiting for a lock that worker (pid 100) held for 93 % of that time. Meanwhile the session was idle in transaction.
+        helps: a commit before the session goes idle in transaction: +987 % to +2361 % by CPU law, one thread
+        helps: shorter transactions around what is locked, or fewer sessions that want it: +987 % to +2361 % by CPU law, one thread
+        not: more clients, more or faster CPUs, faster disk, more memory
+        wrong if: end the transaction of pid 100: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&report));
 }
 
 #[test]

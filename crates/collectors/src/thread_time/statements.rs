@@ -5,7 +5,8 @@ use std::collections::hash_map::Entry;
 
 use model::{Entity, EntityId, EntityKind, GapReason, MISSING, Timestamp, sentence};
 use sensors::statement::{
-    CALLS, NO_STATEMENT, OTHER_STATEMENTS, Rare, STATEMENT, WIDTH, since_unix_us, without_values,
+    CALLS, NO_STATEMENT, OTHER_STATEMENTS, Rare, STATEMENT, WIDTH, path_of, since_unix_us, unknown,
+    without_values,
 };
 
 use crate::output::{Output, TableId};
@@ -172,11 +173,11 @@ impl Counted {
     /// `None` where the pool is gone.
     fn new(pool: EntityId, id: u64, around: &mut Around<'_>) -> Option<Self> {
         let of = &around.out.registry.get(pool)?.entity.path;
-        let path = format!("{of}/statement:{}", id.cast_signed());
+        let path = format!("{of}/{}", path_of(id.cast_signed()));
         let name = match id {
             0 => NO_STATEMENT.to_owned(),
             OTHERS => OTHER_STATEMENTS.to_owned(),
-            id => format!("statement {}", id.cast_signed()),
+            id => unknown(id.cast_signed()),
         };
         let entity = Entity::new(EntityKind::Statement, name, path);
         let entity = around.out.registry.add(entity, Some(pool), around.now);

@@ -123,12 +123,13 @@ fn an_ordinary_user_misses_rights() {
 #[test]
 fn captured_files_do_not_show_what_a_kernel_allows() {
     expect![[r#"
-        Stallscope works here: everything that it uses is there; 14 things not known.
+        Stallscope works here: everything that it uses is there; 15 things not known.
         Debian GNU/Linux 13 (trixie), Linux 6.12.48+deb13-amd64, 2 CPUs, captured files: what its kernel allows was not tried
         other_users CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         descriptors CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         priority CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         memory_lock CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
+        sockets CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         recordings CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.
         bpf_pressure CannotTell: Captured files do not tell: run `stallscope doctor` on that machine.

@@ -122,6 +122,28 @@ fn a_container_asks_the_one_who_starts_it() {
 }
 
 #[test]
+fn sockets_that_are_not_listed_name_their_modules() {
+    as_user(
+        "sockets",
+        |it| it.unix_sockets = Err(Errno::NOENT),
+        &expect![[r#"
+            Missing: The kernel does not list unix sockets with their other ends (ENOENT): the module unix_diag is not loaded.
+            (until the next boot; a file in /etc/modules-load.d that names it keeps it)
+            $ sudo modprobe -a unix_diag
+        "#]],
+    );
+    as_user(
+        "sockets",
+        |it| (it.tcp_sockets, it.unix_sockets) = (Err(Errno::NOENT), Err(Errno::NOENT)),
+        &expect![[r#"
+            Missing: The kernel does not list TCP or unix sockets with their other ends (ENOENT): the modules tcp_diag and unix_diag are not loaded.
+            (until the next boot; a file in /etc/modules-load.d that names it keeps it)
+            $ sudo modprobe -a tcp_diag unix_diag
+        "#]],
+    );
+}
+
+#[test]
 fn bpf_says_why_not() {
     as_user(
         "bpf",

@@ -11,6 +11,7 @@ mod scraped;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod watch;
 
 use std::collections::VecDeque;
@@ -21,11 +22,14 @@ use std::sync::mpsc::{Sender, channel};
 use model::{
     EntityEvent, EntityId, Gap, GapReason, Rows, Sentence, Table, Timestamp, Window, sentence,
 };
-use sources::{AppSource, MOST_SERIES, Poll, Process, Server, Tables, Trouble, TroubleKind};
+use sources::{
+    AppSource, MOST_SERIES, MOST_TEXTS, Poll, Process, Server, Tables, Trouble, TroubleKind,
+};
 
 use self::held::Held;
 use self::processes::Processes;
 use self::scraped::Scraped;
+use self::texts::Texts;
 pub use self::watch::Here;
 pub(super) use self::watch::Message;
 use super::error::{Error, Result};
@@ -56,6 +60,16 @@ pub(super) fn facts(source: &dyn AppSource) -> Vec<(String, String)> {
     named
         .map(|(name, value)| (format!("{}.{name}", source.prefix()), value))
         .collect()
+}
+
+/// Entity numbers that what an application names may take.
+pub(super) fn named(tables: Tables) -> u32 {
+    series(tables) + tables.sessions.map_or(0, |_| MOST_TEXTS as u32)
+}
+
+/// Those of its series.
+fn series(tables: Tables) -> u32 {
+    tables.series.map_or(0, |_| MOST_SERIES as u32)
 }
 
 /// What is to be written down.
@@ -93,6 +107,8 @@ pub(super) struct Application {
     held: Held,
     /// The series that it names itself, where it does.
     scraped: Option<Scraped>,
+    /// The statements of its sessions, where it has some.
+    texts: Option<Texts>,
     /// The entity that `held` counts for.
     counted: Option<EntityId>,
     waiting: VecDeque<(Timestamp, Poll, Option<Answerer>)>,
@@ -115,8 +131,9 @@ pub(super) struct Application {
 pub(super) struct Owners {
     /// Gets the rows of a server that runs elsewhere.
     pub(super) fallback: EntityId,
-    /// The first of `MOST_SERIES` numbers for the series of an application that names some.
-    pub(super) series: EntityId,
+    /// The first of the numbers for what the application names: `MOST_SERIES` for series where it has some, then
+    /// `MOST_TEXTS` for statements where it has sessions.
+    pub(super) named: EntityId,
 }
 
 /// The process that answers us.
@@ -158,9 +175,10 @@ impl Application {
             proc,
             processes: Processes::new(),
             held: Held::new(tables.server),
-            scraped: tables
-                .series
-                .map(|table| Scraped::new(table, owners.series)),
+            scraped: tables.series.map(|table| Scraped::new(table, owners.named)),
+            texts: tables
+                .sessions
+                .map(|_| Texts::new(EntityId(owners.named.0 + series(tables)))),
             counted: None,
             waiting: VecDeque::new(),
             answerer: None,
@@ -376,6 +394,9 @@ impl Application {
         let values = std::mem::take(&mut poll.server);
         row.push(time, owner, &self.held.row(values));
         news.rows.push((server, row));
+        if let Some((root, texts)) = root.zip(self.texts.as_mut()) {
+            news.entities.extend(texts.take(time, root, &poll.texts));
+        }
         self.write_sessions(time, root, &poll, news);
         self.write_series(time, root, &poll, news);
     }

@@ -9,7 +9,7 @@ fn nowhere() -> Application {
     let mut found = sources(&places).unwrap_or_else(|error| panic!("{error}"));
     let owners = Owners {
         fallback: EntityId(0),
-        series: EntityId(1),
+        named: EntityId(1),
     };
     Application::ask(found.remove(0), "/proc".into(), owners, drop)
 }

@@ -24,6 +24,7 @@ pub(crate) fn poll(look: &Look, limit: Option<i64>) -> Poll {
         server: server(look, limit),
         sessions: wanted[..kept].iter().filter_map(|it| row(it)).collect(),
         series: Vec::new(),
+        texts: Vec::new(),
         left_out: wanted.len() - kept,
     }
 }

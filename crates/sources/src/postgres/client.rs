@@ -1,13 +1,13 @@
 //! The one connection to a server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use postgres::{NoTls, SimpleQueryMessage};
 use sensors::postgres::SESSION;
 
 use super::queries::{self, Row};
 use super::{Address, rows, trouble};
-use crate::{Connection, Hidden, Poll, Process, Server, Trouble};
+use crate::{Connection, Hidden, MOST_TEXTS, Poll, Process, Server, Trouble};
 
 /// An open connection.
 pub(super) struct Client {
@@ -16,6 +16,8 @@ pub(super) struct Client {
     /// What is asked at each poll.
     question: String,
     sessions_limit: Option<i64>,
+    /// Statements whose text was told.
+    told: HashSet<i64>,
 }
 
 impl Client {
@@ -44,8 +46,30 @@ impl Client {
             address: address.clone(),
             question: queries::look(version),
             sessions_limit: sessions_limit(&server.facts),
+            told: HashSet::new(),
         };
         Ok((client, server))
+    }
+
+    /// Texts that were not told yet of sessions that wait behind others, and of those others.
+    fn texts(&mut self, look: &queries::Look) -> Result<Vec<(i64, String)>, Trouble> {
+        let pids = match self.told.len() < MOST_TEXTS {
+            true => look.unknown(&self.told),
+            false => Vec::new(),
+        };
+        if pids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let answers = self
+            .client
+            .simple_query(&queries::texts(&pids))
+            .map_err(|error| trouble::failed(&error, &self.address))?;
+        let mut texts = answers_of(&answers)
+            .first()
+            .map_or(Vec::new(), |rows| queries::read_texts(rows));
+        let told = &mut self.told;
+        texts.retain(|(id, _)| told.len() < MOST_TEXTS && told.insert(*id));
+        Ok(texts)
     }
 }
 
@@ -61,7 +85,9 @@ impl Connection for Client {
         };
         let look = queries::read_look(sessions, counters)
             .ok_or_else(|| trouble::odd(&self.address, "pg_stat_activity has other columns"))?;
-        Ok(rows::poll(&look, self.sessions_limit))
+        let texts = self.texts(&look)?;
+        let poll = rows::poll(&look, self.sessions_limit);
+        Ok(Poll { texts, ..poll })
     }
 
     fn is_closed(&self) -> bool {

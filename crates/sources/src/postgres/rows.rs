@@ -20,6 +20,7 @@ pub(crate) fn poll(look: &Look, limit: Option<i64>) -> Poll {
         server: counters.into_iter().chain(gauges(look, limit)).collect(),
         sessions: wanted[..kept].iter().map(|session| row(session)).collect(),
         series: Vec::new(),
+        texts: Vec::new(),
         left_out: wanted.len() - kept,
     }
 }
@@ -32,6 +33,7 @@ fn row(session: &Session) -> SessionRow {
             .blocked_by
             .map_or(Value::Number(MISSING), Value::Task),
         Value::Number(session.transaction_age_ns.unwrap_or(MISSING)),
+        Value::Number(session.statement.unwrap_or(MISSING)),
     ];
     SessionRow {
         task: session.pid,
@@ -100,6 +102,7 @@ mod tests {
             wait: wait.map(str::to_owned),
             transaction_age_ns: None,
             blocked_by: None,
+            statement: None,
         }
     }
 

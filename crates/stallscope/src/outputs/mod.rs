@@ -13,6 +13,7 @@ mod json;
 mod labels;
 mod layout;
 mod live;
+mod locks;
 mod machine;
 mod output_file;
 mod parquet;

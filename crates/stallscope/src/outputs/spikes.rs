@@ -1,7 +1,7 @@
 //! Spikes in words: how many, how often, and what comes before them.
 
 use analysis::program_runs::short;
-use analysis::{duration, integer, percent};
+use analysis::{duration, integer, percent, rate};
 use model::{
     BurstingMethod, Provenance, Report, Schedule, Spike, SpikeReport, Train, Trigger, TriggerKind,
 };
@@ -68,6 +68,7 @@ fn in_short(spikes: &SpikeReport, onset: impl Fn(usize) -> String) -> String {
     let share = spikes.spiking_ns as f64 / spikes.window.len_ns().max(1) as f64;
     let of_calls = match spikes.provenance {
         Provenance::Log => " (bursts of calls in the log)",
+        Provenance::Account => " (of the target's threads: nobody reported requests)",
         _ => "",
     };
     let mut words = vec![format!("{many}, {} of the time{of_calls}", percent(share))];
@@ -89,8 +90,16 @@ fn in_short(spikes: &SpikeReport, onset: impl Fn(usize) -> String) -> String {
     words.join("; ")
 }
 
-/// The highest latency of an interval against the usual one.
+/// The highest latency of an interval against the usual one, or the most threads.
 fn highest(spikes: &SpikeReport) -> Option<String> {
+    if let Some(usual) = spikes.usual_threads {
+        let peaks = spikes.spikes.iter().filter_map(|it| it.peak_threads);
+        let peak = rate(peaks.reduce(f64::max)?);
+        return Some(format!(
+            "up to {peak} threads work or wait, usually {}",
+            rate(usual)
+        ));
+    }
     let peaks = spikes.spikes.iter().filter_map(|it| it.peak_latency_ns);
     let peak = duration(peaks.reduce(f64::max)?);
     let usual = spikes.usual_latency_ns.map(duration)?;
@@ -303,6 +312,7 @@ mod tests {
             window: Window::new(at(15_000 * cycle), at(15_000 * cycle + 800)),
             peak_latency_ns: Some(4e8),
             lowest_throughput: 0.0,
+            peak_threads: None,
             lost: 12.0,
         });
         let train = Train {
@@ -330,6 +340,7 @@ mod tests {
             interval_ns: 100_000_000,
             usual_latency_ns: Some(2e5),
             usual_throughput: 1_000.0,
+            usual_threads: None,
             spikes: spikes.collect(),
             spiking_ns: 8_000_000_000,
             p99_inside_ns: None,

@@ -198,7 +198,10 @@ fn waits(sweep: &Sweep, width: usize, detail: Detail) -> String {
         .max()
         .unwrap_or(0);
     const NUMBER: usize = 10;
-    let most = (width.saturating_sub(label + 2) / NUMBER).max(1);
+    let head = |it: &SweepPoint| it.values.join(" ");
+    let heads = sweep.points.iter().map(|it| head(it).chars().count() + 2);
+    let column = heads.fold(NUMBER, usize::max);
+    let most = (width.saturating_sub(label + 2) / column).max(1);
     let mut text = "\n  Where a request's time goes\n".to_owned();
     for points in sweep.points.chunks(most) {
         let name = match others.is_empty() {
@@ -207,13 +210,13 @@ fn waits(sweep: &Sweep, width: usize, detail: Detail) -> String {
         };
         text.push_str(&format!("  {name:<label$}"));
         for point in points {
-            text.push_str(&format!("{:>NUMBER$}", point.values.join(" ")));
+            text.push_str(&format!("{:>column$}", head(point)));
         }
         text.push('\n');
         for (key, name) in &keys {
             text.push_str(&format!("  {name:<label$}"));
             for point in points {
-                text.push_str(&format!("{:>NUMBER$}", cell(point, key)));
+                text.push_str(&format!("{:>column$}", cell(point, key)));
             }
             text.push('\n');
         }

@@ -99,6 +99,7 @@ impl View<'_> {
             text.push_str(&super::connections::lines(report, width));
             text.push_str(&super::programs::lines(report, width));
             text.push_str(&super::statements::lines(report, width));
+            text.push_str(&super::locks::lines(report, width));
         }
         if let Some(account) = &report.verdict.account {
             text.push_str(&self.account_lines(account, most));

@@ -137,16 +137,23 @@ impl<'a> Running<'a> {
     }
 
     fn intention(&self) -> String {
-        let configurations = self.configurations.len();
+        let configurations = match self.configurations.len() {
+            1 => "1 configuration".to_owned(),
+            many => format!("{many} configurations"),
+        };
         let folder = self.path.display();
-        let repeat = self.plan.repeat;
+        let repeat = match self.plan.repeat {
+            1 => "once".to_owned(),
+            2 => "twice".to_owned(),
+            many => format!("{many} times"),
+        };
         match self.plan.goal_in_words() {
             Some(goal) => format!(
-                "{}: the highest value that keeps {goal}, each run up to {repeat} times; recordings in {folder}",
+                "{}: the highest value that keeps {goal}, each run {repeat} at most; recordings in {folder}",
                 self.plan.shown()
             ),
             None => format!(
-                "{}: {configurations} configurations, {repeat} times each; recordings in {folder}",
+                "{}: {configurations}, {repeat} each; recordings in {folder}",
                 self.plan.shown()
             ),
         }

@@ -29,6 +29,7 @@ mod interrupts;
 mod jvm;
 mod links;
 mod load_generators;
+mod lock_holders;
 mod logs;
 mod machine;
 mod mark;

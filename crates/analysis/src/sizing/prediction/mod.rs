@@ -118,7 +118,8 @@ impl<'a> Predictions<'a> {
                 .as_ref()
                 .filter(|it| is_wanted && it.fitted.predict(&place).is_some())
         });
-        let best = trials.min_by(|one, other| one.missed_by().total_cmp(&other.missed_by()));
+        let missed = |it: &Trial| root(it.alike(&place).iter());
+        let best = trials.min_by(|one, other| missed(one).total_cmp(&missed(other)));
         let best = best.ok_or(NoPrediction::Misses(None))?;
         if best.missed_by() > MOST_MISSED {
             return Err(NoPrediction::Misses(Some(best.missed_by())));
@@ -146,8 +147,9 @@ fn wanted(data: &[Datum], place: &Place) -> Vec<(Kind, Vec<Datum>)> {
                 .filter(|(at, _)| *at != axis)
                 .all(|(_, (own, other))| own == other)
         };
-        let beside = data.iter().filter(is_beside).cloned();
-        wanted.push((Kind::Curve(axis), beside.collect()));
+        let beside: Vec<Datum> = data.iter().filter(is_beside).cloned().collect();
+        wanted.push((Kind::Curve(axis), beside.clone()));
+        wanted.push((Kind::Joined(axis), beside));
     }
     if numbers > 1 {
         let kinds = [Kind::Powers, Kind::Law, Kind::MeasuredLaw];

@@ -10,6 +10,9 @@ use crate::stats::median;
 pub(super) enum Kind {
     /// The fitted scaling curve over the number at this place, all others being equal.
     Curve(usize),
+    /// Straight lines, on logarithms, from each configuration to the next over the number at this place, all others being
+    /// equal: for what no curve describes.
+    Joined(usize),
     /// X = a times a power of each parameter (Cobb and Douglas 1928).
     Powers,
     /// X = ((l N)^-p + (u S)^-p)^(-1/p): a closed loop of N clients asks for l each at most, and S units do u each at
@@ -23,6 +26,8 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) enum Fitted {
     Curve(usize, Box<Scaling>),
+    /// The number at this place and the throughput of each configuration as logarithms, in rising order.
+    Joined(usize, Vec<(f64, f64)>),
     /// The logarithm of a, and the powers.
     Powers(f64, Vec<f64>),
     Law(Bounds),
@@ -49,6 +54,14 @@ impl Kind {
                 let scaling = Scaling::new(&loads).ok()?;
                 Some(Fitted::Curve(axis, Box::new(scaling)))
             }
+            Self::Joined(axis) => {
+                let points = data
+                    .iter()
+                    .map(|it| (it.place.numbers[axis].ln(), it.level));
+                let mut points: Vec<(f64, f64)> = points.collect();
+                points.sort_by(|one, other| one.0.total_cmp(&other.0));
+                Some(Fitted::Joined(axis, points))
+            }
             Self::Powers => powers(data),
             Self::Law => law(data, None),
             Self::MeasuredLaw => {
@@ -61,11 +74,10 @@ impl Kind {
 
     /// Its name; `None` of the number that a curve is over.
     pub(super) fn name(self, numbers: &[String]) -> String {
+        let over = |axis: usize| numbers.get(axis).map_or("", String::as_str);
         match self {
-            Self::Curve(axis) => {
-                let over = numbers.get(axis).map_or("", String::as_str);
-                format!("the curve over {over}")
-            }
+            Self::Curve(axis) => format!("the curve over {}", over(axis)),
+            Self::Joined(axis) => format!("its neighbours over {}", over(axis)),
             Self::Powers => format!("a power of each of {}", numbers.join(" and ")),
             Self::Law => "the bounds of clients and units".to_owned(),
             Self::MeasuredLaw => "the utilisation law".to_owned(),
@@ -84,6 +96,19 @@ impl Fitted {
                     .iter()
                     .all(|it| it.is_finite())
                     .then_some(logarithms)
+            }
+            Self::Joined(axis, points) => {
+                let at = place.numbers.get(*axis)?.ln();
+                let after = points.partition_point(|it| it.0 <= at);
+                let before = points.get(after.checked_sub(1)?)?;
+                let level = match points.get(after) {
+                    Some(next) => {
+                        let part = (at - before.0) / (next.0 - before.0);
+                        before.1 + part * (next.1 - before.1)
+                    }
+                    None => (at <= before.0).then_some(before.1)?,
+                };
+                level.is_finite().then_some([level; 3])
             }
             Self::Powers(constant, powers) => {
                 let numbers = place.numbers.iter().zip(powers);

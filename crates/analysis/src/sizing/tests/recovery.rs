@@ -170,3 +170,48 @@ fn of_cpus_and_clients_what_is_held_back_lies_in_its_interval() {
     }
     check(&["cpus", "clients"], &grid);
 }
+
+/// Databases under a quota that need less CPU time for each request the more of them there are, up to what the host has:
+/// no curve rises faster than its load.
+#[test]
+fn what_no_curve_describes_is_predicted_between_its_neighbours() {
+    const LOADS: [u32; 9] = [1, 2, 3, 4, 5, 6, 8, 10, 12];
+    let truth = |load: u32| (6_000.0 * f64::from(load).powf(1.2)).min(66_000.0);
+    let (mut predicted, mut held, mut joined, mut widths) = (0, 0, 0, Vec::new());
+    for seed in 1..=SEEDS {
+        let mut random = random(seed);
+        let point = |load: u32, random: &mut Xorshift| Drawn {
+            values: vec![load.to_string()],
+            throughputs: (0..REPEATS)
+                .map(|_| truth(load) * (1.0 + NOISE * random.normal()))
+                .collect(),
+            latency_ns: 1e6,
+            p99_ns: 3e6,
+            cpus: 2.0,
+            busy: 0.9,
+            clients: load,
+        };
+        let mut drawn = LOADS.map(|load| point(load, &mut random)).to_vec();
+        let held_back = drawn.remove(1 + random.below(LOADS.len() - 2));
+        let wanted = Wanted {
+            at: vec![held_back.values.clone()],
+            ..wanted()
+        };
+        let report = size(&sweep("load", &["instances"], &drawn, NOISE), &wanted);
+        let is_it = |it: &&SizedConfiguration| it.values == held_back.values;
+        let sized = report.configurations.iter().find(is_it).expect("asked for");
+        let Some(interval) = sized.throughput.and_then(|it| it.interval) else {
+            continue;
+        };
+        predicted += 1;
+        let model = sized.model.as_ref().map(|it| it.name.as_str());
+        joined += usize::from(model == Some("its neighbours over instances"));
+        let of = truth(held_back.values[0].parse().expect("a number"));
+        held += usize::from(interval.low <= of && of <= interval.high);
+        widths.push((interval.high - interval.low) / 2.0 / of);
+    }
+    let width = median(&widths).expect("some are predicted");
+    println!("{predicted} predicted, {joined} joined, {held} held, half-width {width:.3}");
+    assert!(predicted >= HELD && 100 * held >= HELD * predicted);
+    assert!(joined >= HELD && width <= WIDEST, "{joined}, {width:.3}");
+}

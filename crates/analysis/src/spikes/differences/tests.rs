@@ -24,6 +24,7 @@ fn spikes() -> Vec<Spike> {
             window: Window::new(at(start), at(start + WIDTH_MS)),
             peak_latency_ns: None,
             lowest_throughput: 0.0,
+            peak_threads: None,
             lost: 0.0,
         }
     });

@@ -8,6 +8,8 @@ use model::{EntityKind, Report, Role, Timeline, Window};
 use recording::Recording;
 use serde_json::{Value, json};
 
+use super::drawn_spikes::spikes;
+use super::drawn_statements::with_statements;
 use super::made::{
     HOSTILE, kept, of_machine, of_stacks, with_gaps, with_names, with_programs, with_requests,
 };
@@ -173,10 +175,10 @@ fn a_page_with_gaps() {
 
 #[test]
 fn a_page_with_request_times() {
-    keep(
-        "requests",
-        &with_programs(with_requests(kept("one-client"))),
-    );
+    let recording = with_statements(with_programs(with_requests(kept("one-client"))));
+    let report = analysis::answer(&recording.timeline, &recording.meta, None);
+    let drawn = draw(&recording, &report, "drawn.stall").expect("it is drawn");
+    keep_page("requests", &recording, &report, &text_of(&drawn));
 }
 
 #[test]
@@ -188,6 +190,10 @@ fn a_page_of_hostile_names() {
 fn a_page_of_call_stacks() {
     let mut recording = of_stacks();
     let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let report = Report {
+        spikes: Some(spikes(recording.timeline.window)),
+        ..report
+    };
     keep_without(&mut recording, "stacks", &report);
 }
 

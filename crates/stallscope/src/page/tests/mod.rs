@@ -3,6 +3,8 @@
 mod call_stacks;
 mod decode;
 mod deep;
+mod drawn_spikes;
+mod drawn_statements;
 mod events;
 mod fixtures;
 mod made;
