@@ -238,5 +238,4 @@ test("all spikes are compared with the calm between them, whatever is selected",
   await page.getByLabel("Compare with").selectOption("calm");
   await expect(flames(page)).toContainText("All spikes of the recording against stretches as long");
   await expect(flames(page)).toContainText("of 499 shuffles");
-  await expect(flames(page).getByRole("columnheader", { name: /total/i }).first()).toBeVisible();
 });
