@@ -15,7 +15,7 @@ use crate::workload_metrics::bin::Bin;
 /// The step in which threads are looked at, ns.
 const STEP_NS: i64 = 100_000_000;
 /// Steps of all threads together: of more threads, or of a longer recording, steps are longer.
-const MOST_STEPS: i64 = 2_000_000;
+const MOST_STEPS: i64 = 1_000_000;
 /// Threads that are added to those of each step: of an idle target anything at all would be many times the usual.
 const LEAST_THREADS: f64 = 0.1;
 
