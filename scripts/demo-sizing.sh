@@ -25,7 +25,7 @@ out=demo-sizing-$number
 # The way to the nodes and back, us.
 far=9000
 # Requests per second that a node's disk takes.
-iops=45
+iops=40
 lasts=10 repeat=3
 
 node=$(realpath scripts/demo/node.sh)
@@ -66,16 +66,16 @@ sweep() {
         -h "$folder" -p '57{instance}' -U postgres postgres
 }
 echo "   Measuring a request's CPU time"
-sweep 0.1 5 --repeat 1 --set instances+clients+data=6/2/45M --set "quota+memory+iops=0.32/160M/$iops" \
+sweep 0.1 5 --repeat 2 --set instances+clients+data=6/2/45M --set "quota+memory+iops=0.32/160M/$iops" \
     --folder "$out/first" --json "$out/first.json" >"$out/first.txt" 2>&1
-# So that on any machine two vCPUs of each of six nodes are enough for two thirds of what the clients ask for, and four of
+# So that on any machine two vCPUs of each of six nodes are enough for three quarters of what the clients ask for, and four of
 # each of three for all of it, with 1.56 for the node itself, as in the published figures.
 read -r small large own < <(python3 - "$out/first.json" <<'PYTHON'
 import json, sys
 
 figures = {it["key"]: it["value"] for it in json.load(open(sys.argv[1]))["points"][0]["figures"]}
 asked = figures["throughput"] / 6
-vcpu = 0.68 * asked * figures["cpu.both"] / 1e9 / (2 - 1.56)
+vcpu = 0.75 * asked * figures["cpu.both"] / 1e9 / (2 - 1.56)
 print(f"{2 * vcpu:.3f} {4 * vcpu:.3f} {1.56 * vcpu:.3f}")
 PYTHON
 )

@@ -39,7 +39,9 @@ impl Blocked {
 
     fn said_of(&self, session: EntityId, column: &str, timeline: &Timeline) -> Option<i64> {
         let series = timeline.series(&self.table.name, session, column)?;
-        series.gauge_at(self.at)
+        // All sessions of a look have its time: what an earlier one found may be over.
+        let mut own = series.values_in(Window::new(self.at, self.at + 1));
+        own.find(|(at, _)| *at == self.at).map(|(_, value)| value)
     }
 }
 
