@@ -36,17 +36,21 @@ impl Joined {
         Self(points.map(|it| (it.ln_load, level(it.level))).collect())
     }
 
-    /// The logarithm of the throughput at a load within those that were measured; at its ends beyond them.
+    /// The logarithm of the throughput at a load within those that were measured; no number beyond them.
     pub(super) fn log_throughput(&self, load: f64) -> f64 {
-        let at = load.ln();
-        let after = self.0.partition_point(|it| it.0 <= at);
-        match (self.0.get(after.wrapping_sub(1)), self.0.get(after)) {
-            (Some(before), Some(next)) => {
-                let part = (at - before.0) / (next.0 - before.0);
-                before.1 + part * (next.1 - before.1)
-            }
-            (Some(only), None) | (None, Some(only)) => only.1,
-            (None, None) => f64::NAN,
+        between(&self.0, load.ln()).unwrap_or(f64::NAN)
+    }
+}
+
+/// The value at a place on the straight line between the points around it, which come in rising order; `None` beyond them.
+pub(crate) fn between(points: &[(f64, f64)], at: f64) -> Option<f64> {
+    let after = points.partition_point(|it| it.0 <= at);
+    let before = points.get(after.checked_sub(1)?)?;
+    match points.get(after) {
+        Some(next) => {
+            let part = (at - before.0) / (next.0 - before.0);
+            Some(before.1 + part * (next.1 - before.1))
         }
+        None => (at <= before.0).then_some(before.1),
     }
 }

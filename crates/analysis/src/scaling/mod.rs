@@ -29,6 +29,7 @@ use choice::{Candidate, Choice};
 use crossing::{Path, Series};
 use curve::Curve;
 use joined::Joined;
+pub(crate) use joined::between;
 use measured::Measured;
 
 pub use demands::{BusyPoint, BusyRun, DemandRefusal, per_request, service_demand};

@@ -9,6 +9,7 @@ use model::{NamedStatement, Report};
 use crate::needs;
 use crate::place::Place;
 use crate::postgres::{self, Postgres};
+use crate::postgres_word;
 use crate::process::Running;
 use crate::secrets::keeps;
 
@@ -74,20 +75,11 @@ fn recorded(postgres: &Postgres) -> Report {
         psql.args(["-c", "update held set id = 5 where id > 0"]);
         Running::start(psql)
     });
-    let target = format!("port:{}", postgres.port());
-    let words = [
-        "run",
-        "--json",
-        "report.json",
-        "--postgres",
-        "dbname=bench",
-        "--target",
-        &target,
-        "--",
-        "sleep",
-        "4",
-    ];
-    let ended = Running::start(postgres.stallscope(&place, &words)).end();
+    let wait = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+    let both = || postgres.ask(wait) == ["2"];
+    let mut looks = (0..100).map(|_| std::thread::sleep(Duration::from_millis(100)));
+    assert!(looks.any(|()| both()), "both wait");
+    let ended = postgres_word::run(postgres, &place, "dbname=bench", "sleep 4");
     ended.status(0);
     keeps(SECRET, &place, &ended);
     drop((typed, holder, waiting));

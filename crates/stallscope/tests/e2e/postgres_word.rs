@@ -37,7 +37,8 @@ fn session(postgres: &Postgres, statement: &str) -> Running {
     Running::start(psql)
 }
 
-fn run(postgres: &Postgres, place: &Place, dsn: &str, shell: &str) -> Ended {
+/// A run of a shell beside the server, which is asked.
+pub fn run(postgres: &Postgres, place: &Place, dsn: &str, shell: &str) -> Ended {
     let target = format!("port:{}", postgres.port());
     let words = [
         "run",

@@ -2,7 +2,7 @@
 //! the bound of a closed loop.
 
 use super::data::{Datum, Place};
-use crate::scaling::Scaling;
+use crate::scaling::{Scaling, between};
 use crate::stats::median;
 
 /// A kind of model.
@@ -98,16 +98,7 @@ impl Fitted {
                     .then_some(logarithms)
             }
             Self::Joined(axis, points) => {
-                let at = place.numbers.get(*axis)?.ln();
-                let after = points.partition_point(|it| it.0 <= at);
-                let before = points.get(after.checked_sub(1)?)?;
-                let level = match points.get(after) {
-                    Some(next) => {
-                        let part = (at - before.0) / (next.0 - before.0);
-                        before.1 + part * (next.1 - before.1)
-                    }
-                    None => (at <= before.0).then_some(before.1)?,
-                };
+                let level = between(points, place.numbers.get(*axis)?.ln())?;
                 level.is_finite().then_some([level; 3])
             }
             Self::Powers(constant, powers) => {
