@@ -361,6 +361,7 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
 		if (!connection->began_ns)
 			connection->began_ns = UNTIMED;
 		count_request(connection);
+		count_answer();
 		if (connection->requests % REQUESTS_TO_OWN == 0 &&
 		    (connection->own == NO_ACCOUNT || !is_own(connection, connection->own)))
 			take_account(sk);

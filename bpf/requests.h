@@ -30,6 +30,11 @@
  * ticks of 1 to 10 ms. A random sample would miss most stalls. */
 #define REQUESTS_LONG_NS (1ULL << 25)
 
+/* Bins in which answers are counted, ns, and how many of the last ones are kept: the reader comes each 100 ms, and may
+ * be late. */
+#define REQUESTS_BIN_NS 20000000ULL
+#define REQUESTS_BINS 64
+
 /* Which ends of connections are measured of a process. */
 enum requests_side {
 	/* Neither: of a process whose role is another, or that sends a replica its log. */

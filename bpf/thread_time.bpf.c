@@ -116,7 +116,7 @@ static __always_inline void open_missed_slice(struct task_struct *task, struct r
 		arrival = now;
 	/* A wake-up on this CPU may have been counted after that time. */
 	if (arrival > queue->until)
-		count_until(queue, arrival);
+		count_until(queue, cpu, arrival);
 	queue->holder = enter(task, queue, cpu, arrival, task->se.sum_exec_runtime - (now - arrival),
 			      task->sched_info.run_delay);
 }
@@ -141,7 +141,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	step(queue);
 	if (queue->until && is_another(queue, prev))
 		open_missed_slice(prev, queue, cpu, now);
-	count_until(queue, now);
+	count_until(queue, cpu, now);
 	if (prev->pid)
 		leave(prev, queue, cpu, now, blocked_in, context);
 	if (prev_state & TASK_DEAD)
@@ -182,7 +182,7 @@ static __always_inline void wake(struct task_struct *task)
 	if (!becomes_ready(thread, task) || !queue)
 		return;
 	step(queue);
-	count_until(queue, now);
+	count_until(queue, cpu, now);
 	step(thread);
 	ended = thread_time_on_wakeup(thread, task, queue, cpu, now);
 	step(thread);

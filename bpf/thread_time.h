@@ -12,6 +12,10 @@
 #define THREAD_TIME_MOST_THREADS 16384
 /* Background threads that one reading can hold. */
 #define THREAD_TIME_MOST_BACKGROUND 65536
+/* Bins of the CPUs' time, ns, and how many edges between them a CPU's ring holds: the reader comes each 100 ms, and may
+ * be late. */
+#define CPU_BIN_NS 20000000ULL
+#define CPU_EDGES 64
 /* Processes that have a role. */
 #define THREAD_TIME_MOST_PROCESSES 16384
 /* Bound of the highest byte of a wait event, which is its class. */

@@ -25,8 +25,8 @@ out=demo-sizing-$number
 # The way to the nodes and back, us.
 far=9000
 # Requests per second that a node's disk takes.
-iops=40
-lasts=10 repeat=3
+iops=45
+lasts=10 repeat=2
 
 node=$(realpath scripts/demo/node.sh)
 folder=/var/tmp/stallscope-demo-sizing-$$
@@ -91,7 +91,7 @@ cat <<TEXT
    12 clients are 9 ms away: they wait that long on the way, ask for one row of any, wait for the answer, and
    ask again.
 
-2. The same 12 clients on 3 x 2, 6 x 2, 6 x 4 and 3 x 4 vCPUs, in random order, three times
+2. The same 12 clients on 3 x 2, 6 x 2, 6 x 4 and 3 x 4 vCPUs, in random order, twice
 
 TEXT
 sweep "$own" "$lasts" --repeat "$repeat" --set 'instances+clients+data=3/4/90M,6/2/45M' \

@@ -42,6 +42,16 @@ struct {
 	__type(value, __u64);
 } cookie_by_place SEC(".maps");
 
+/* Requests that servers answered, ever, in bins of CLOCK_BOOTTIME whose number leaves this remainder: the reader knows
+ * the sum of the bins before. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, REQUESTS_BINS);
+	__type(key, __u32);
+	__type(value, __u64);
+} answered_by_bin SEC(".maps");
+
 /* Requests whose random number is not above it are timed. */
 __u32 timed_up_to = 0xffffffff;
 
@@ -110,6 +120,16 @@ static __always_inline void count_request(struct connection *connection)
 	connection->requests++;
 	if (account)
 		__sync_fetch_and_add(&account->requests, 1);
+}
+
+/* Counts it by when its reply began. */
+static __always_inline void count_answer(void)
+{
+	__u32 bin = bpf_ktime_get_boot_ns() / REQUESTS_BIN_NS % REQUESTS_BINS;
+	__u64 *answered = bpf_map_lookup_elem(&answered_by_bin, &bin);
+
+	if (answered)
+		__sync_fetch_and_add(answered, 1);
 }
 
 static __always_inline void add_short(struct requests_account *account, __u64 ns)

@@ -151,11 +151,12 @@ static __always_inline void begin_as_found(struct task_struct *task, struct thre
 }
 
 /* Clears the CPU's holder and its waiting threads; sums stay. */
-static __always_inline void clear_run_queue(struct run_queue *queue, __u64 now)
+static __always_inline void clear_run_queue(struct run_queue *queue, __u32 cpu, __u64 now)
 {
 	step(queue);
-	count_until(queue, off_window_since);
+	count_until(queue, cpu, off_window_since);
 	queue->until = now;
+	queue->bin_until = now - now % CPU_BIN_NS + CPU_BIN_NS;
 	queue->tid = AS_FOUND;
 	queue->holder = THREAD_TIME_IDLE;
 	queue->waiting = queue->waiting_unlocked = 0;
@@ -172,7 +173,7 @@ static __always_inline void clear_run_queues(__u64 now)
 	while ((next = bpf_iter_num_next(&it))) {
 		queue = run_queue_of(*next);
 		if (queue)
-			clear_run_queue(queue, now);
+			clear_run_queue(queue, *next, now);
 	}
 	bpf_iter_num_destroy(&it);
 }
@@ -203,7 +204,7 @@ __noinline int begin_on_window(struct task_struct *task __arg_trusted, __u64 now
 	if (!queue)
 		return 0;
 	if (seen.runs) {
-		count_until(queue, now);
+		count_until(queue, seen.cpu, now);
 		queue->tid = AS_FOUND | (__u32)task->pid;
 		queue->holder = thread ? thread->role & (THREAD_TIME_ROLES - 1) : THREAD_TIME_BACKGROUND;
 	}

@@ -44,6 +44,8 @@ struct run_queue {
 	__u64 sequence;
 	/* End of the time that `held_ns` and `waited_ns` cover. */
 	__u64 until;
+	/* When the present bin ends (struct cpu_edge). */
+	__u64 bin_until;
 	/* enum thread_time_role: the role of the thread that has the CPU. */
 	__u64 holder;
 	/* By that role: time for which such a thread had the CPU. */
@@ -54,20 +56,22 @@ struct run_queue {
 	__u64 waited_ns;
 	__u64 waiting_unlocked;
 	__u64 waited_unlocked_ns;
-	/* Events of target and generator threads that were not counted: no memory for an
-	 * account. */
-	__u64 drops;
-	/* The thread that has the CPU, and how often another one was found at a switch, because a
-	 * switch raised no event. AS_FOUND is set from the end of an off-window to the first
+	/* The thread that has the CPU. AS_FOUND is set from the end of an off-window to the first
 	 * switch. */
 	__u64 tid;
-	__u64 missed;
-	/* Target and generator threads that exited on this CPU. */
-	__u64 exited;
 	/* The thread that has just got the CPU, if its stack is to be taken (wait_stack.bpf.h). */
 	__u64 takes_stack_of;
+	/* Edges of bins that were noted. */
+	__u64 edges;
+	/* Not written often: how often another thread than `tid` was found at a switch, because a
+	 * switch raised no event; target and generator threads that exited on this CPU; events of
+	 * such threads that were not counted: no memory for an account. */
+	__u64 missed;
+	__u64 exited;
+	__u64 drops;
+	__u64 unused[6];
 };
-_Static_assert(sizeof(struct run_queue) == 128, "whole cache lines: each CPU has its own");
+_Static_assert(sizeof(struct run_queue) == 192, "whole cache lines: each CPU has its own");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -76,6 +80,24 @@ struct {
 	__type(key, __u32);
 	__type(value, struct run_queue);
 } run_queue_by_cpu SEC(".maps");
+
+/* What was so far counted of a CPU, at each edge between bins: for the reader, which looks less often.
+ * Between two edges that are further apart than a bin no number changed its speed. */
+struct cpu_edge {
+	__u64 at;
+	__u64 held_ns[THREAD_TIME_ROLES];
+	__u64 waited_ns;
+};
+_Static_assert(sizeof(struct cpu_edge) == 48, "as the reader has it");
+
+/* A ring for each CPU; user space sets the size. Changed and read under the run queue's sequence count. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MOST_CPUS * CPU_EDGES);
+	__type(key, __u32);
+	__type(value, struct cpu_edge);
+} edge_by_index SEC(".maps");
 
 /* When the present off-window began, in which nothing is counted; 0 for none (lib/on_window.bpf.h).
  * Then: when `resume` had counted all threads again after the last one. */
@@ -142,11 +164,44 @@ static __always_inline __u64 waited_on(const struct run_queue *queue)
 	return queue->waited_ns + queue->waited_unlocked_ns;
 }
 
+/* Notes the numbers as they were at an edge since `until`. */
+static __always_inline void note_edge(struct run_queue *queue, __u32 cpu, __u64 at)
+{
+	__u32 index = cpu * CPU_EDGES + queue->edges % CPU_EDGES;
+	struct cpu_edge *edge = bpf_map_lookup_elem(&edge_by_index, &index);
+	__u64 passed = elapsed(queue->until, at);
+	int each;
+
+	if (!edge)
+		return;
+	edge->at = at;
+	for (each = 0; each < THREAD_TIME_ROLES; each++)
+		edge->held_ns[each] = queue->held_ns[each];
+	edge->held_ns[queue->holder & (THREAD_TIME_ROLES - 1)] += passed;
+	edge->waited_ns = waited_on(queue) + waiting_on(queue) * passed;
+	queue->edges++;
+}
+
+/* Notes the first and the last edge up to `now`, before the time since `until` is added. */
+static __noinline void end_bins(struct run_queue *queue, __u32 cpu, __u64 now)
+{
+	__u64 last = now - now % CPU_BIN_NS;
+
+	if (queue->until) {
+		if (queue->bin_until < last)
+			note_edge(queue, cpu, queue->bin_until);
+		note_edge(queue, cpu, last);
+	}
+	queue->bin_until = last + CPU_BIN_NS;
+}
+
 /* Adds the time since `until`; under the lock. */
-static __always_inline void count_until(struct run_queue *queue, __u64 now)
+static __always_inline void count_until(struct run_queue *queue, __u32 cpu, __u64 now)
 {
 	__u64 passed = queue->until ? elapsed(queue->until, now) : 0;
 
+	if (now >= queue->bin_until)
+		end_bins(queue, cpu, now);
 	queue->held_ns[queue->holder & (THREAD_TIME_ROLES - 1)] += passed;
 	queue->waited_ns += waiting_on(queue) * passed;
 	queue->until = now;

@@ -49,7 +49,7 @@ start)
 import os, sys, time
 
 cpus, alive = float(sys.argv[1]), sys.argv[2]
-every = 0.05
+every = 0.2
 tick = time.monotonic()
 done = time.process_time()
 while os.path.exists(alive):

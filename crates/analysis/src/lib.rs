@@ -87,6 +87,7 @@ mod thread_sample;
 mod thread_times;
 mod thresholds;
 mod wait_events;
+mod wait_graph;
 mod waits_for;
 mod wake_ups;
 mod wakers;
@@ -166,6 +167,7 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
         programs: Vec::new(),
         statements: Vec::new(),
         lock_holders: Vec::new(),
+        wait_graph: Vec::new(),
         stacks: None,
         think_time: facts.think.map(Think::report),
         goals: facts.goals.clone(),
@@ -203,13 +205,14 @@ fn verdict(facts: &facts::Facts<'_>, phases: &[Phase], thresholds: &Thresholds) 
     }
 }
 
-/// The same with the disks, connections, programs and statements, with the run by the second and its spikes; where the user names no window, with when its cause was named.
+/// The same with the disks, connections, programs, statements and who waits for whom, with the run by the second and its spikes; where the user names no window, with when its cause was named.
 pub fn answer(timeline: &Timeline, meta: &Meta, asked: Option<Window>) -> Report {
     let report = block_io::with_disks(judge(timeline, meta, asked, true), timeline);
     let report = flows::with_connections(report, timeline);
     let report = program_runs::with_programs(report, timeline);
     let report = statements::with_statements(report, timeline);
     let report = lock_holders::with_lock_holders(report, timeline, meta);
+    let report = wait_graph::with_wait_graph(report, timeline);
     let report = by_second::with_seconds(report, timeline, meta);
     // What needs the whole run to be seen has no time at which it was named.
     match asked {

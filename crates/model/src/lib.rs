@@ -51,6 +51,7 @@ mod table_data;
 mod time;
 mod timeline;
 mod wait_class;
+mod wait_report;
 
 pub use account::{
     Account, AccountItem, AccountPart, Hidden, PartKind, ShareBasis, ThinkTime, ThreadTimes,
@@ -132,3 +133,4 @@ pub use table_data::TableData;
 pub use time::{Timestamp, Window};
 pub use timeline::Timeline;
 pub use wait_class::{ClassState, DecidedBy, LedgerClass, Look, Paint, ThreadTimeClass};
+pub use wait_report::{Meanwhile, PoolName, WaitEdge, Waker, WakerKind};

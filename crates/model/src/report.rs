@@ -15,7 +15,7 @@ use crate::label_report::LabelReport;
 use crate::{
     BySecond, Confidence, Cost, Entity, Formula, Gap, GoalReport, Identity, LedgerClass,
     LockHolder, Phase, Proof, Provenance, Role, SpikeReport, StackReport, StartedProgram,
-    StatementTime, UnitKind, Window, WorkloadRun,
+    StatementTime, UnitKind, WaitEdge, Window, WorkloadRun,
 };
 
 /// Name and version of the JSON form of `Report`. Fields are added within a version; none changes
@@ -85,6 +85,10 @@ pub struct Report {
     /// 10. Empty where nobody waited, and where the database was not asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lock_holders: Vec<LockHolder>,
+    /// Who waits for whom, between thread pools, those edges first in which most threads wait; at most 40, without waits for
+    /// work. Empty where it was not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wait_graph: Vec<WaitEdge>,
     /// What ran on the CPUs, in which functions; `None` where it was not asked for, or not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<StackReport>,

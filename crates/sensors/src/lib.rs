@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 mod affinity;
+pub mod bins;
 pub mod block_io;
 mod bytes;
 mod cgroup;
@@ -113,6 +114,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&stall::PROCESS_STALL, TICK, BPF),
         (&thread_time::THREAD_TIME, TICK, BPF),
         (&thread_time::PROCESS_TIME, thread_time::BACKGROUND_PERIOD, BPF),
+        (&bins::CPU_BIN, TICK, ", the bins since then, where BPF is allowed"),
         (&kernel_wait::KERNEL_WAIT, TICK, BPF),
         (&serving::SERVING, TICK, BPF),
         (&wakeup::WAKEUP, wakeup::PERIOD, BPF),
@@ -122,6 +124,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&request::REQUESTS, TICK, BPF),
         (&request::CALLS, TICK, BPF),
         (&request::PEER_CALLS, TICK, BPF),
+        (&bins::REQUEST_BIN, TICK, ", the bins since then, where BPF is allowed"),
         (&flow::FLOW, TICK, BPF),
         (&block_io::BLOCK_IO, TICK, BPF),
         (&file_wait::FILE_WAIT, TICK, ", while somebody waits for one"),

@@ -58,6 +58,7 @@ pub fn report(findings: &[(&str, Entity)]) -> Report {
         programs: Vec::new(),
         statements: Vec::new(),
         lock_holders: Vec::new(),
+        wait_graph: Vec::new(),
         stacks: None,
         think_time: None,
         workload: None,

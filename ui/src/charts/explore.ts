@@ -31,7 +31,7 @@ const USUAL_LINES = 3;
 
 const START = "#explore?";
 
-const ELSEWHERE: readonly string[] = ["program_run", "on_cpu"];
+const ELSEWHERE: readonly string[] = ["program_run", "on_cpu", "cpu_bin", "blocked", "request_bin"];
 
 /** The tables whose columns have charts: call stacks, runs of programs and fine bins have sections of their own. */
 export function chartTables(tables: readonly PageTable[]): PageTable[] {

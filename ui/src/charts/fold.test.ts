@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Amounts, cellSpan, fold, ofSeries, rowMean } from "./fold";
+import { type Amounts, cellSpan, fold, holesOf, ofSeries, rowMean } from "./fold";
 
 const MS = 1e6;
 const WHOLE = { from: 0, to: 5000 * MS };
@@ -53,6 +53,13 @@ describe("a fold", () => {
     expect(made.most).toBe(1);
     const late = fold({ ...amounts([240]), known: { from: 200 * MS, to: 300 * MS } }, SECONDS);
     expect([late.rates[0], late.rates[10], late.rates[20]]).toEqual([Number.NaN, 0, Number.NaN]);
+  });
+
+  it("has not seen what lies between bins that were counted whole", () => {
+    const counted = amounts([0, 20, 80, 100]);
+    expect(holesOf(counted)).toEqual([{ from: 40 * MS, to: 80 * MS }]);
+    const made = fold({ ...counted, holes: holesOf(counted) }, { ...SECONDS, period: 100 * MS });
+    expect([...made.rates].slice(0, 6)).toEqual([1, 1, Number.NaN, Number.NaN, 1, 1]);
   });
 
   it("adds counters up in their own bins", () => {

@@ -5,7 +5,15 @@ import { rate as inWords } from "../data/format";
 import type { Recording, Tables } from "../data/recording";
 import { binCount, edgeOf, type Series, valueAt } from "../data/series";
 import type { RowTable } from "../data/tables";
-import { hull, intersection, length, type Nanoseconds, SECOND, type Span } from "../data/units";
+import {
+  hull,
+  intersection,
+  length,
+  type Nanoseconds,
+  SECOND,
+  type Share,
+  type Span,
+} from "../data/units";
 import { meant } from "./entitySets";
 import { ledgerColumns } from "./ledger";
 
@@ -18,6 +26,8 @@ export interface Amounts {
   readonly bin: Nanoseconds;
   /** Outside nothing is known. */
   readonly known: Span;
+  /** Nor in these. */
+  readonly holes?: readonly Span[];
 }
 
 /** Something that can be folded. */
@@ -45,6 +55,17 @@ export function ofRows({ about, columns, times }: RowTable, ...names: readonly s
   };
 }
 
+/** What lies between bins that would follow each other if nothing were missing. */
+export function holesOf({ from, to, bin }: Amounts): Span[] {
+  const holes: Span[] = [];
+  for (let at = 0; at + 1 < from.length; at++) {
+    const hole = { from: to[at] ?? 0, to: from[at + 1] ?? 0 };
+    // The clocks of bins and of the page drift a little against each other.
+    if (length(hole) > bin / 10) holes.push(hole);
+  }
+  return holes;
+}
+
 /** The growth of several counters together, in their own bins. */
 export function ofSeries(all: readonly Series[]): Amounts | undefined {
   // Those of others may have wider bins: the finest can be told.
@@ -67,7 +88,29 @@ export function ofSeries(all: readonly Series[]): Amounts | undefined {
 }
 
 /** Tables that are folded. */
-export const FOLDED: readonly string[] = ["on_cpu", "requests", "ledger"];
+export const FOLDED: readonly string[] = [
+  "on_cpu",
+  "cpu_bin",
+  "blocked",
+  "request_bin",
+  "requests",
+  "ledger",
+];
+
+/** So much of a recording must lie in on-windows for its exact bins to be drawn, and not samples of all of it. */
+const MOSTLY: Share = 0.9;
+
+/** The bins of the CPUs that were counted whole, with what lies between them. */
+function counted(tables: Tables, ...names: readonly string[]): Amounts | undefined {
+  const rows = tables.rows("cpu_bin");
+  if (rows === undefined || rows.times.length === 0) return undefined;
+  const amounts = ofRows(rows, ...names);
+  return { ...amounts, holes: holesOf(amounts) };
+}
+
+/** The part of a recording that they cover. */
+const covered = ({ from, bin }: Amounts, { whole }: Recording): Share =>
+  (from.length * bin) / length(whole);
 
 /** What of a recording can be folded. */
 export function foldables(recording: Recording, tables: Tables): Foldable[] {
@@ -75,30 +118,45 @@ export function foldables(recording: Recording, tables: Tables): Foldable[] {
   const add = (about: Omit<Foldable, "data">, data: Amounts | undefined) => {
     if (data?.amounts.some((it) => it > 0)) all.push({ ...about, data });
   };
-  const fine = tables.rows("on_cpu");
-  if (fine !== undefined) {
-    const onCpu = (id: string, whose: string, ...columns: readonly string[]) => {
-      const about = { id, title: `on-CPU, ${whose}`, unit: "CPUs", table: "cpu_sample" };
-      add(about, ofRows(fine, ...columns));
-    };
-    onCpu("cpu", "all", "target_ns", "generator_ns", "others_ns");
-    onCpu("cpu-target", "target", "target_ns");
-    onCpu("cpu-generator", "load generator", "generator_ns");
-    onCpu("cpu-others", "others", "others_ns");
-  }
+  const waiting = counted(tables, "cpu_wait_ns");
+  const sampled = tables.rows("on_cpu");
+  const isCounted =
+    waiting !== undefined && (sampled === undefined || covered(waiting, recording) > MOSTLY);
+  const onCpu = (id: string, whose: string, ...columns: readonly string[]) => {
+    const table = isCounted ? "cpu_bin" : "cpu_sample";
+    const data = isCounted ? counted(tables, ...columns) : sampled && ofRows(sampled, ...columns);
+    add({ id, title: `on-CPU, ${whose}`, unit: "CPUs", table }, data);
+  };
+  onCpu("cpu", "all", "target_ns", "generator_ns", "others_ns");
+  onCpu("cpu-target", "target", "target_ns");
+  onCpu("cpu-generator", "load generator", "generator_ns");
+  onCpu("cpu-others", "others", "others_ns");
+  const answered = tables.rows("request_bin");
   const requests = tables.bins("requests");
   const place = requests?.about.columns.findIndex(({ name }) => name === "requests") ?? -1;
-  const counted = [...(requests?.columns[place]?.values() ?? [])];
-  const about = { id: "requests", title: "requests", unit: "requests/s", table: "requests" };
-  add(about, ofSeries(counted));
+  add(
+    { id: "requests", title: "requests", unit: "requests/s", table: "requests" },
+    answered
+      ? ofRows(answered, "requests")
+      : ofSeries([...(requests?.columns[place]?.values() ?? [])]),
+  );
+  const blocked = tables.rows("blocked");
   const ledger = tables.bins("ledger");
   if (ledger !== undefined) {
     const threads = new Set(meant(recording, "thread", { kind: "role", role: "target" }));
     for (const { key, label, state, series } of ledgerColumns(ledger)) {
-      if (key === "cpu_wait" || state === "blocked") {
-        const own = [...series].flatMap(([thread, it]) => (threads.has(thread) ? [it] : []));
-        const about = { id: key, title: `target: ${label}`, unit: "threads", table: "thread_time" };
-        add(about, ofSeries(own));
+      const about = (table: string) => {
+        return { id: key, title: `target: ${label}`, unit: "threads", table };
+      };
+      const fine = blocked?.about.columns.some(({ name }) => name === `${key}_ns`);
+      const own = () => [...series].flatMap(([thread, it]) => (threads.has(thread) ? [it] : []));
+      if (key === "cpu_wait" && waiting !== undefined) add(about("cpu_bin"), waiting);
+      else if (blocked !== undefined && fine) {
+        // Waits are taken where the CPUs' bins are counted.
+        const { known, holes = [] } = waiting ?? { known: recording.whole };
+        add(about("wait_sample"), { ...ofRows(blocked, `${key}_ns`), known, holes });
+      } else if (key === "cpu_wait" || state === "blocked") {
+        add(about("thread_time"), ofSeries(own()));
       }
     }
   }
@@ -150,7 +208,7 @@ export function fold(
   };
   const known = intersection(whole, data.known);
   if (known !== undefined) spread(seen, known, length(known));
-  for (const gap of gaps) {
+  for (const gap of [...gaps, ...(data.holes ?? [])]) {
     const inside = known && intersection(gap, known);
     if (inside !== undefined) spread(seen, inside, -length(inside));
   }

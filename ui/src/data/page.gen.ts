@@ -382,6 +382,10 @@ export type Schedule =
  */
 export type TriggerKind = "program" | "connections" | "sends" | "cpu_burst" | "counter" | "log" | "calls" | "statement";
 /**
+ * What can end a wait.
+ */
+export type WakerKind = "threads" | "ended" | "interrupt" | "kernel";
+/**
  * The kinds of errors, recognised by common messages of databases and the C library.
  */
 export type ComplaintKind =
@@ -634,6 +638,11 @@ export interface Report {
    */
   threads?: ThreadTimes[];
   verdict: Verdict;
+  /**
+   * Who waits for whom, between thread pools, those edges first in which most threads wait; at most 40, without waits for
+   * work. Empty where it was not recorded.
+   */
+  wait_graph?: WaitEdge[];
   window: Window;
   /**
    * The workload, its command line and its final report; `None` for `record`.
@@ -2624,6 +2633,65 @@ export interface ThinkTime {
    */
   in_latency: boolean;
   quality: Quality;
+}
+/**
+ * An edge of the wait-for graph: waits of the threads of one pool, in one class, that one other ended.
+ */
+export interface WaitEdge {
+  class: LedgerClass;
+  /**
+   * How long one took, on average, ns.
+   */
+  mean_ns: number;
+  /**
+   * What the waker did meanwhile, parts of these waits from 0 to 1, the largest first. What is missing to 1 was before
+   * the last wait of its own, or is not known.
+   */
+  meanwhile?: Meanwhile[];
+  /**
+   * Waits per second.
+   */
+  rate: number;
+  /**
+   * How many threads waited so at a time, on average over the window.
+   */
+  threads: number;
+  waiter: PoolName;
+  waker: Waker;
+}
+/**
+ * Part of the waits in which the waker was in a class.
+ */
+export interface Meanwhile {
+  class: LedgerClass;
+  /**
+   * The part, 0 to 1.
+   */
+  share: number;
+}
+/**
+ * A pool of threads by the name that they have in common.
+ */
+export interface PoolName {
+  /**
+   * Its name.
+   */
+  name: string;
+  role: Role;
+}
+/**
+ * Who ended waits.
+ */
+export interface Waker {
+  kind: WakerKind;
+  /**
+   * The name of the pool or process, or what it was: the disk, a timer.
+   */
+  name: string;
+  /**
+   * Whose the threads are; `None` of the other kinds.
+   */
+  role?: Role | null;
 }
 /**
  * The workload that was run, and what it reported.

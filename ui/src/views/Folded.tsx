@@ -195,7 +195,8 @@ function Readout({
       <span class="muted">
         A column for each {duration(made.period)}, from above to below; cells of{" "}
         {duration(made.cell)}, the darkest {rateWords(made.most, chosen.unit)}; hatched: not seen.
-        {chosen.table === "cpu_sample" && " Sampled: a cell rests on few samples, a line on many."}
+        {chosen.table.endsWith("_sample") &&
+          " Sampled: a cell rests on few samples, a line on many."}
       </span>
     );
   const { unit } = chosen;

@@ -16,6 +16,7 @@ import { SPIKES } from "./Spikes";
 import { STATEMENTS } from "./Statements";
 import type { Section } from "./section";
 import { TIMELINE } from "./Timeline";
+import { WAITS } from "./WaitGraph";
 import { WHO } from "./Who";
 
 /** In the order of reading. */
@@ -25,6 +26,7 @@ const SECTIONS: readonly Section[] = [
   TIMELINE,
   SPIKES,
   WHO,
+  WAITS,
   STATEMENTS,
   FLAMES,
   CONNECTIONS,

@@ -4,6 +4,7 @@
 //! Every 100 ms the accounts are read: of each service, and of single connections as far as there are
 //! accounts.
 
+mod bins;
 mod connections;
 mod counted;
 mod peers;
@@ -25,6 +26,7 @@ use kernel::bpf::Refusal;
 use kernel::bpf::requests::{CONNECTIONS, PEERS, Requests, SERVICES, Side};
 use kernel::bpf::thread_time::ThreadTime;
 
+use bins::AnsweredRows;
 use connections::{Place, address};
 use peers::PeerCalls;
 use role::{Assignment, replicates};
@@ -45,6 +47,7 @@ pub(crate) struct RequestCollector {
     peers: Vec<Option<PeerCalls>>,
     /// Tables of servers, of the generator, and of calls to peers.
     tables: [TableId; 3],
+    answered: AnsweredRows,
     before: Timestamp,
     timing: Timing,
     drops_said: u64,
@@ -69,6 +72,7 @@ impl RequestCollector {
             peers: (0..PEERS).map(|_| None).collect(),
             most_peers_said: PEERS as u64,
             tables: [&*REQUESTS, &*CALLS, &*PEER_CALLS].map(|table| out.open(table)),
+            answered: AnsweredRows::new(out),
             before: Timestamp::default(),
             timing: Timing::new(),
             drops_said: 0,
@@ -173,6 +177,7 @@ impl RequestCollector {
             self.take(place, now, processes, out);
         }
         self.take_peers(now, processes, out);
+        self.answered.sample(&mut self.programs, out);
         self.make_room(now, out);
         self.before = now;
         self.look_for_contacts(out);
@@ -206,6 +211,7 @@ impl RequestCollector {
 
     /// Ends all series.
     pub(crate) fn finish(&mut self, out: &mut Output) {
+        self.answered.finish(&mut self.programs, out);
         for service in self.services.iter_mut().flatten() {
             let buffer = &mut out.tables[self.tables[service.side as usize]];
             service.counted.last.finish(buffer);

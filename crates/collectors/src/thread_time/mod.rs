@@ -6,6 +6,7 @@
 //! target.
 
 mod account_sums;
+mod cpu_bins;
 mod monotonic;
 mod on_window;
 mod psi_groups;
@@ -36,6 +37,7 @@ use kernel::bpf::thread_time::{Question, ThreadTime};
 use kernel::remote_memory::{EventPlace, StatementPlace};
 
 use account_sums::{KernelWaits, ServingSums};
+use cpu_bins::CpuRows;
 use short_lived::{LAST_ROUNDS, ShortLived};
 use thread::{DIFFERENCE, Thread, account_row, row};
 use untracked::Process;
@@ -69,6 +71,7 @@ pub(crate) struct ThreadTimeCollector {
     kernel_waits: KernelWaits,
     serving: ServingSums,
     psi_groups: PsiGroups,
+    cpu_rows: CpuRows,
     round: u64,
     /// Where rows of threads go, and those of background processes.
     thread_table: TableId,
@@ -100,6 +103,7 @@ impl ThreadTimeCollector {
             kernel_waits: KernelWaits::new(out),
             serving: ServingSums::new(out),
             psi_groups: PsiGroups::new(out),
+            cpu_rows: CpuRows::new(out),
             round: 0,
             thread_table,
             process_table: out.open(&PROCESS_TIME),
@@ -142,6 +146,7 @@ impl ThreadTimeCollector {
         }
         self.round += 1;
         self.psi_groups.sample(&self.programs, now, out);
+        self.cpu_rows.sample(&mut self.programs, out);
         self.take_threads(processes, &mut out.tables);
         self.take_exited(now, processes, out);
         if background {

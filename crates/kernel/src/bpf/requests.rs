@@ -21,6 +21,11 @@ use super::skeletons::requests::types::{
 use super::skeletons::requests::{RequestsSkel, RequestsSkelBuilder};
 use super::thread_time::ThreadTime;
 
+mod bins;
+
+use bins::AnsweredBins;
+pub use bins::REQUEST_BIN_NS;
+
 /// Whole services (REQUESTS_MOST_SERVICES), whose accounts come before those of connections.
 pub const SERVICES: usize = 16;
 /// Whom services ask (REQUESTS_MOST_PEERS), each in an account behind those of services.
@@ -132,6 +137,7 @@ pub struct Requests {
     owners: Mapped<Owner>,
     peers: Mapped<requests_peer>,
     open: Mapped<Open>,
+    bins: AnsweredBins,
     /// The walk over the open files of all processes; `None` where this kernel refuses it.
     walk: Option<Link>,
     /// That of the last walk.
@@ -176,6 +182,7 @@ impl Requests {
         };
         let mut requests = Self {
             open: Mapped::new(&programs.maps.open_by_place)?,
+            bins: AnsweredBins::new(&programs.maps.answered_by_bin)?,
             walk_number: 0,
             walk,
             accounts: Mapped::new(&programs.maps.account_by_place)?,

@@ -73,6 +73,7 @@ pub struct ThreadTime {
     exits_read: Vec<u64>,
     stalls: Mapped<Reading>,
     queues: Mapped<run_queue>,
+    cpu_bins: CpuBins,
     symbols: KernelSymbols,
     online: usize,
     /// Whether call stacks of waits are taken.
@@ -144,6 +145,8 @@ impl ThreadTime {
         let per_cpu = EXITED_PER_CPU.min(MOST_EXITED / cpus);
         let exited_by_index = &mut open.maps.exited_by_index;
         exited_by_index.set_max_entries((per_cpu * cpus) as u32)?;
+        let edges = (cpus * cpu_bins::EDGES) as u32;
+        open.maps.edge_by_index.set_max_entries(edges)?;
         let constants = open.maps.rodata_data.as_deref_mut();
         let constants = constants.ok_or_else(no_variables)?;
         constants.exited_per_cpu = per_cpu as u32;
@@ -172,6 +175,7 @@ impl ThreadTime {
             exits_read: vec![0; cpus],
             stalls: Mapped::new(&maps.stall_by_index)?,
             queues: Mapped::new(&maps.run_queue_by_cpu)?,
+            cpu_bins: CpuBins::new(&maps.edge_by_index)?,
             symbols: KernelSymbols::default(),
             online: cpus,
             takes_stacks,
@@ -409,12 +413,15 @@ fn no_variables() -> Refusal {
 }
 
 mod batch;
+mod cpu_bins;
 mod statement_counts;
 mod wait_event_counts;
 pub mod wait_stacks;
 mod wakeups;
 
 pub use constants::Question;
+use cpu_bins::CpuBins;
+pub use cpu_bins::{CPU_BIN_NS, CpuBin};
 use statement_counts::StatementSamples;
 pub use statement_counts::{Losses, StatementBuffer, StatementSum};
 pub use wait_event_counts::{WaitEventBuffer, WaitEventSum};

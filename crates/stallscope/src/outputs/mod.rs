@@ -32,6 +32,7 @@ mod sweep_page;
 mod terminal;
 mod threads;
 mod throughput;
+mod waits;
 
 use std::io::{IsTerminal, Write};
 

@@ -94,6 +94,7 @@ impl View<'_> {
         text.push_str(&super::phases::lines(report, width, most));
         if most == usize::MAX {
             text.push_str(&super::labels::lines(report, width));
+            text.push_str(&super::waits::lines(report, width));
             text.push_str(&super::stacks::lines(report, width));
             text.push_str(&super::disks::lines(report, width));
             text.push_str(&super::connections::lines(report, width));

@@ -11,8 +11,8 @@ mod entities;
 mod entity_selection;
 mod events;
 mod file;
+mod fine_bins;
 mod html;
-mod on_cpu;
 mod program_runs;
 mod request_tables;
 mod requests;
@@ -26,7 +26,6 @@ use anyhow::{Result, bail};
 use model::{EntityId, PAGE_SCHEMA, Page, PageForm, Report, RowKind, Timeline, Timestamp};
 use recording::Recording;
 use sensors::program_run::PROGRAM_RUN;
-use sensors::stack::CPU_SAMPLE;
 
 pub(crate) use file::{Place, name, save};
 pub(crate) use html::{data, policy, write};
@@ -172,16 +171,12 @@ fn of_events(
     writer: &PageWriter<'_>,
     origin: Timestamp,
     places: &mut Places<'_>,
-) -> Vec<Written> {
+) -> Option<Written> {
     let PageWriter { timeline, part, .. } = *writer;
-    if table == CPU_SAMPLE.name {
-        let written = on_cpu::write(timeline, origin, part, places);
-        return written.into_iter().collect();
+    if table == PROGRAM_RUN.name {
+        return program_runs::write(timeline, origin, part, places);
     }
-    let runs = (table == PROGRAM_RUN.name)
-        .then(|| program_runs::write(timeline, origin, part, places))
-        .flatten();
-    runs.into_iter().collect()
+    fine_bins::write(table, timeline, origin, part, places)
 }
 
 /// Who blocks sessions of a database: tables name them by their number in the recording.

@@ -1,5 +1,6 @@
 //! A server and its clients in this process, that know by their own clocks how long each request took.
 
+mod bins;
 mod contacts;
 mod long;
 mod noticed_late;

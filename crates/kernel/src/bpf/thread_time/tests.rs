@@ -17,6 +17,7 @@ use super::*;
 use crate::requirement::{needed, skipped};
 
 mod asleep;
+mod cpu_bins;
 mod kernel_wait;
 mod limits;
 mod loops;

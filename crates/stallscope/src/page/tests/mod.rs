@@ -6,10 +6,11 @@ mod deep;
 mod drawn_spikes;
 mod drawn_statements;
 mod events;
+mod fine_bins;
 mod fixtures;
 mod made;
 mod names;
-mod on_cpu;
+
 mod programs;
 mod requests;
 mod size;
