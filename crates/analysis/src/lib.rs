@@ -239,6 +239,22 @@ pub fn intervals(timeline: &Timeline, meta: &Meta) -> Vec<Window> {
     bins.into_iter().map(|bin| bin.window).collect()
 }
 
+/// How many operations the workload says it completed in each of some windows; none where it does not say.
+pub fn completed(timeline: &Timeline, windows: &[Window]) -> Vec<f64> {
+    let bins = workload_metrics::workload_bins(timeline);
+    let in_window = |window: &Window| {
+        let each = bins.iter().filter_map(|bin| {
+            let both = bin.window.intersect(*window)?;
+            Some(bin.throughput * both.len_ns() as f64 / 1e9)
+        });
+        each.sum()
+    };
+    match bins.is_empty() {
+        true => Vec::new(),
+        false => windows.iter().map(in_window).collect(),
+    }
+}
+
 /// Threads and response times are compared over the same time: that of whole bins.
 fn comparable(timeline: &Timeline, bins: &[workload_metrics::Bin], window: Window) -> Window {
     workload_metrics::whole_bins(bins, window)

@@ -98,7 +98,7 @@ pub(crate) fn bins(timeline: &Timeline, meta: &Meta) -> Vec<Bin> {
     }
 }
 
-fn workload_bins(timeline: &Timeline) -> Vec<Bin> {
+pub(crate) fn workload_bins(timeline: &Timeline) -> Vec<Bin> {
     let Some(table) = timeline.table("signal") else {
         return Vec::new();
     };

@@ -86,7 +86,8 @@ pub use mark::Mark;
 pub use monotone::{Monotone, Rollback};
 pub use name::{bytes_of, name_of};
 pub use page::{
-    PAGE_SCHEMA, Page, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm, PageTable,
+    PAGE_SCHEMA, Page, PageAgainst, PageColumn, PageEntity, PageEvent, PageEventKind, PageForm,
+    PageTable,
 };
 pub use phase_report::{Phase, PhaseChange, PhaseDifference, PhaseKind, PhaseVerdict};
 pub use plan::{Plan, ReadEvery};

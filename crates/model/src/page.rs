@@ -37,10 +37,25 @@ pub struct Page {
     pub step_ns: i64,
     /// Who is in the tables, their parents and groups included; tables name them by their place here.
     pub entities: Vec<PageEntity>,
+    /// The recording that call stacks are compared with; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<PageAgainst>,
     /// What happened at an instant.
     pub events: Vec<PageEvent>,
     /// The tables, in the order of the data dictionary.
     pub tables: Vec<PageTable>,
+}
+
+/// Another recording, whose call stacks are in the tables `against_cpu_sample` and `against_wait_sample`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PageAgainst {
+    /// Its name, as it was typed.
+    pub recording: String,
+    /// The edges of its bins, over its judged window, ns after the first.
+    pub edges_ns: Vec<i64>,
+    /// Operations that its workload completed in each bin; empty where it did not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<f64>,
 }
 
 /// Somebody that rows are about.

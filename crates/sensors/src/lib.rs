@@ -132,6 +132,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&stack::WAIT_SAMPLE, TICK, ", every wait of `--min-wait` or longer and some of the shorter ones"),
         (&stack::STACK, TICK, ", when a stack is new"),
         (&stack::SYMBOL, TICK, ", at the end"),
+        (&stack::LOCK, TICK, ", at the end"),
         (&program_run::PROGRAM_RUN, TICK, ", where BPF is allowed, when a program ends"),
         (&log::LOG, TICK, ", with `--log`"),
         (&log::LOG_TEMPLATE, TICK, ", with `--log`, while such lines come"),

@@ -70,6 +70,36 @@ pub static SYMBOL: Table = Table::new(
 )
 .rows(RowKind::Definitions);
 
+static LOCK_COLUMNS: &[Column] = &[
+    Column::gauge(
+        "address",
+        Unit::Code,
+        "Its address, as in column lock of wait_sample.",
+        "table wait_sample",
+    ),
+    Column::gauge(
+        "module",
+        Unit::String,
+        "The file whose variable it is.",
+        "/proc/PID/maps",
+    ),
+    Column::gauge(
+        "variable",
+        Unit::String,
+        "The variable, with the distance from its start where the lock lies inside of it; a text below that of the file.",
+        "symbols of the file",
+    ),
+];
+
+/// Locks that are variables of a program.
+pub static LOCK: Table = Table::new(
+    "lock",
+    EntityKind::Process,
+    "The names of locks (futexes) that threads waited for; one on a heap or a stack has none.",
+    LOCK_COLUMNS,
+)
+.rows(RowKind::Definitions);
+
 static CPU_SAMPLE_COLUMNS: &[Column] = &[
     Column::gauge(
         "stack",

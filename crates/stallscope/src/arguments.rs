@@ -288,6 +288,9 @@ pub(crate) struct ReportPage {
     /// Judge so much of its end: 10m.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["from", "to"])]
     pub(crate) last: Option<Duration>,
+    /// Compare the call stacks with those of another recording, per request: what costs more here, and what less.
+    #[arg(long, value_name = "REC")]
+    pub(crate) against: Option<PathBuf>,
     /// Serve the page to browsers on this machine, until Ctrl-C; any window selected there is judged.
     #[arg(long)]
     pub(crate) serve: bool,

@@ -1,5 +1,6 @@
 //! `report`: the page that shows a recording.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -35,7 +36,14 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     if let Some(proof) = &proof {
         analysis::proof::apply(&mut report, proof);
     }
-    let mut drawn = page::draw(&recording, &report, &page::name(&path))?;
+    let mut other = arguments.against.as_deref().map(against).transpose()?;
+    let against = other.as_mut().map(|(name, other)| page::Against {
+        window: explain::report(other, None, TOP).window,
+        timeline: &other.timeline,
+        name: name.clone(),
+    });
+    let name = page::name(&path);
+    let mut drawn = page::draw_against(&recording, &report, &name, against.as_ref())?;
     if let Some(server) = server {
         drawn.page.served = true;
         return serve(server, &drawn, recording, interrupts);
@@ -53,6 +61,22 @@ pub(crate) fn report(arguments: &ReportPage) -> Result<u8> {
     }
     outputs::show(&format!("{}\n", file.display())).context("cannot write to standard output")?;
     Ok(0)
+}
+
+/// The recording to compare with, and its name. One without call stacks has nothing to compare.
+fn against(path: &Path) -> Result<(String, Recording)> {
+    let Opened {
+        path, recording, ..
+    } = open_recording::to_judge(Some(path), &Part::between(None, None))?;
+    let name = page::name(&path);
+    let tables = [&sensors::stack::CPU_SAMPLE, &sensors::stack::WAIT_SAMPLE];
+    let has_stacks = |table: &&model::Table| recording.timeline.table(&table.name).is_some();
+    if !tables.iter().any(has_stacks) {
+        bail!(
+            "{name} has no call stacks to compare with: record it as root, and without `--stacks off`"
+        );
+    }
+    Ok((name, recording))
 }
 
 /// Serves a page, and the report over any window of its recording, until an interrupt. Up to here one

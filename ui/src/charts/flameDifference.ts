@@ -1,15 +1,16 @@
-// What differs between the flame graphs of two windows, and how much of that may be chance.
+// What differs between the flame graphs of two windows, of one run or of two, and how much of that may be chance.
 //
 // Both are cut into blocks of time. If it made no difference in which window a block lies, shuffling the blocks
 // between the windows would give differences like the one seen (a permutation test: Fisher 1935, The Design of
-// Experiments). Of each shuffle the largest difference of any frame counts, so that one threshold holds for all of
-// them together (Westfall and Young 1993, Resampling-Based Multiple Testing). Blocks of a second hold what is alike
-// from one moment to the next; a drift over the whole run is no noise to this test.
+// Experiments). Each frame's differences are measured by their scatter over the shuffles, or large frames would hide
+// small ones; of each shuffle the largest of any frame counts, so that one threshold holds for all of them together
+// (Westfall and Young 1993, Resampling-Based Multiple Testing, max T). Blocks of a second hold what is alike from one
+// moment to the next; a drift over the whole run is no noise to this test.
 
 import type { Interval } from "../data/signal";
 import type { SampleTable, StackTable } from "../data/stacks";
 import { intersection, length, SECOND, type Share, type Span } from "../data/units";
-import { byFrame, selfByFrame, weigh } from "./flame";
+import { ALL, byFrame, selfByFrame, weigh } from "./flame";
 
 /** A block is at least as long. */
 const BLOCK = SECOND;
@@ -35,25 +36,35 @@ export interface Difference {
   readonly functions: readonly FunctionDifference[];
   /** All that ran, of each window. */
   readonly sums: readonly [number, number];
-  /** Smaller differences may be chance; unknown of windows too short to tell. */
-  readonly noise: number | undefined;
-  /** By node, whether it was large enough to be tested. */
-  readonly tested: Uint8Array;
+  /** Up to here differences may be chance; unknown of windows too short to tell. */
+  readonly noise: Noise | undefined;
+}
+
+/** How large a difference chance makes; infinite of what was too small to be tested. */
+export interface Noise {
+  /** Of all that ran. */
+  readonly all: number;
+  readonly nodes: Float64Array;
+  readonly frames: Float64Array;
 }
 
 export interface FunctionDifference {
   readonly total: number;
   readonly self: number;
-  readonly tested: boolean;
 }
 
-/** What is compared. */
-export interface Compared {
-  readonly stacks: StackTable;
+/** A run: its samples, in the tree that it has in common with the other one. */
+export interface Run {
   readonly samples: readonly SampleTable[];
   readonly edges: Float64Array;
   /** The workload's intervals, for the number of requests. */
   readonly intervals: readonly Interval[];
+}
+
+/** Windows of a run. */
+export interface Side {
+  readonly run: Run;
+  readonly windows: readonly Span[];
 }
 
 interface Block {
@@ -62,43 +73,43 @@ interface Block {
   readonly units: number;
 }
 
-export function difference(
-  of: Compared,
-  first: readonly Span[],
-  second: readonly Span[],
-): Difference {
-  const longest = Math.max(...[first, second].map((spans) => spans.reduce(sumOfLengths, 0)));
+/** The difference of two sides, whose samples are all in one tree. */
+export function difference(stacks: StackTable, first: Side, second: Side): Difference {
+  const both = [first, second];
+  const longest = Math.max(...both.map(({ windows }) => windows.reduce(sumOfLengths, 0)));
   const least = Math.max(BLOCK, longest / MOST_BLOCKS);
-  const sides = [first, second].map((spans) =>
-    spans.flatMap((it) => blocksOf(of.edges, it, least)),
+  const counted = both.map(({ run, windows }) =>
+    windows
+      .flatMap((it) => blocksOf(run.edges, it, least))
+      .map((span) => ({ span, requests: requestsIn(run.intervals, span) })),
   );
-  const counted = sides.map((spans) => spans.map((span) => requestsIn(of.intervals, span)));
-  const per = counted.flat().every((count) => count > 0) ? "request" : "second";
-  const blocks = sides.map((spans, side) =>
-    spans.map(
-      (span, place): Block => ({
+  const per = counted.flat().every(({ requests }) => requests > 0) ? "request" : "second";
+  const sides = both.map(({ run }, side) => ({
+    run,
+    blocks: (counted[side] ?? []).map(
+      ({ span, requests }): Block => ({
         span,
-        units: per === "request" ? (counted[side]?.[place] ?? 0) : length(span) / SECOND,
+        units: per === "request" ? requests : length(span) / SECOND,
       }),
     ),
-  );
-  const [a, b] = [0, 1].map((side) => weightsOf(of, blocks[side] ?? []));
+  }));
+  const [a, b] = sides.map((side) => weightsOf(stacks, side));
   if (a === undefined || b === undefined) throw new RangeError("two windows are compared");
-  const tested = testedOf(a.total, a.sum, b.total, b.sum);
-  const testedFrames = testedOf(a.byFrame, a.sum, b.byFrame, b.sum);
+  const tested = {
+    nodes: testedOf(a.total, a.sum, b.total, b.sum),
+    frames: testedOf(a.byFrame, a.sum, b.byFrame, b.sum),
+  };
   return {
     per,
     first: a.total,
     second: b.total,
     both: a.total.map((value, node) => value + (b.total[node] ?? 0)),
-    functions: of.stacks.frames.map((_, frame) => ({
+    functions: stacks.frames.map((_, frame) => ({
       total: (a.byFrame[frame] ?? 0) - (b.byFrame[frame] ?? 0),
       self: (a.selfByFrame[frame] ?? 0) - (b.selfByFrame[frame] ?? 0),
-      tested: testedFrames[frame] === 1,
     })),
     sums: [a.sum, b.sum],
-    noise: noiseOf(of, blocks, tested, testedFrames),
-    tested,
+    noise: noiseOf(stacks, sides, tested),
   };
 }
 
@@ -126,8 +137,14 @@ function requestsIn(intervals: readonly Interval[], span: Span): number {
   return sum;
 }
 
-/** What a window's frames weigh per request or second. */
-function weightsOf({ stacks, samples, edges }: Compared, blocks: readonly Block[]) {
+/** A side by its blocks. */
+interface Blocks {
+  readonly run: Run;
+  readonly blocks: readonly Block[];
+}
+
+/** What a side's frames weigh per request or second. */
+function weightsOf(stacks: StackTable, { run: { samples, edges }, blocks }: Blocks) {
   const units = blocks.reduce((sum, block) => sum + block.units, 0);
   const spans = blocks.map(({ span }) => span);
   const { total, self, ns } = weigh(stacks, samples, edges, spans);
@@ -140,44 +157,50 @@ function weightsOf({ stacks, samples, edges }: Compared, blocks: readonly Block[
   };
 }
 
-function testedOf(a: Float64Array, ofA: number, b: Float64Array, ofB: number): Uint8Array {
+/** The places of what is large enough in either window. */
+function testedOf(a: Float64Array, ofA: number, b: Float64Array, ofB: number): number[] {
   const large = (value: number, of: number) => of > 0 && value >= TESTED * of;
-  return Uint8Array.from(a, (value, place) =>
-    large(value, ofA) || large(b[place] ?? 0, ofB) ? 1 : 0,
-  );
+  return [...a.keys()].filter((at) => large(a[at] ?? 0, ofA) || large(b[at] ?? 0, ofB));
 }
 
-/** The threshold below which a difference may be chance; `undefined` where there are too few blocks. */
+/** How large chance makes differences; `undefined` where there are too few blocks. */
 function noiseOf(
-  { stacks, samples, edges }: Compared,
-  sides: readonly (readonly Block[])[],
-  tested: Uint8Array,
-  testedFrames: Uint8Array,
-): number | undefined {
-  if (sides.some((blocks) => blocks.length < LEAST_BLOCKS)) return undefined;
-  const nodes = placesOf(tested);
-  const frames = placesOf(testedFrames);
-  const rows = sides.flat().map(({ span, units }) => {
-    const { total } = weigh(stacks, samples, edges, [span]);
+  stacks: StackTable,
+  sides: readonly Blocks[],
+  { nodes, frames }: { readonly nodes: readonly number[]; readonly frames: readonly number[] },
+): Noise | undefined {
+  if (sides.some(({ blocks }) => blocks.length < LEAST_BLOCKS)) return undefined;
+  const row = ({ samples, edges }: Run, { span, units }: Block) => {
+    const { total, ns } = weigh(stacks, samples, edges, [span]);
     const ofFrames = byFrame(stacks, total);
     const values = [
+      ns,
       ...nodes.map((node) => total[node] ?? 0),
       ...frames.map((it) => ofFrames[it] ?? 0),
     ];
     return { values, units };
-  });
-  return threshold(rows, sides[0]?.length ?? 0);
+  };
+  const rows = sides.flatMap(({ run, blocks }) => blocks.map((block) => row(run, block)));
+  const [all = 0, ...each] = thresholds(rows, sides[0]?.blocks.length ?? 0);
+  const placed = (places: readonly number[], count: number, from: number) => {
+    const by = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
+    places.forEach((place, at) => {
+      by[place] = each[from + at] ?? 0;
+    });
+    return by;
+  };
+  return {
+    all,
+    nodes: placed(nodes, stacks.frameOf.length, 0),
+    frames: placed(frames, stacks.frames.length, nodes.length),
+  };
 }
 
-function placesOf(marks: Uint8Array): number[] {
-  return [...marks.keys()].filter((place) => marks[place] === 1);
-}
-
-/** The largest difference of any value that shuffling leaves to chance; the first `first` rows are one side. */
-export function threshold(
+/** The difference of each value that shuffling leaves to chance; the first `first` rows are one side. */
+export function thresholds(
   rows: readonly { readonly values: readonly number[]; readonly units: number }[],
   first: number,
-): number {
+): number[] {
   const count = rows[0]?.values.length ?? 0;
   const whole = new Float64Array(count);
   let units = 0;
@@ -187,10 +210,9 @@ export function threshold(
   }
   const draw = xorshift();
   const order = rows.map((_, place) => place);
-  const largest: number[] = [];
-  const sums = new Float64Array(count);
+  const turns: Float64Array[] = [];
   for (let turn = 0; turn < SHUFFLES; turn++) {
-    sums.fill(0);
+    const sums = new Float64Array(count);
     let own = 0;
     // The first of a random order (Fisher and Yates), no further than they are needed.
     for (let place = 0; place < first; place++) {
@@ -200,15 +222,19 @@ export function threshold(
       for (let at = 0; at < count; at++) sums[at] = (sums[at] ?? 0) + (row?.values[at] ?? 0);
       own += row?.units ?? 0;
     }
-    let most = 0;
-    for (let at = 0; at < count; at++) {
-      const sum = sums[at] ?? 0;
-      most = Math.max(most, Math.abs(sum / own - ((whole[at] ?? 0) - sum) / (units - own)));
-    }
-    largest.push(most);
+    turns.push(
+      sums.map((sum, at) => Math.abs(sum / own - ((whole[at] ?? 0) - sum) / (units - own))),
+    );
   }
+  const scatter = Array.from({ length: count }, (_, at) =>
+    Math.sqrt(turns.reduce((sum, turn) => sum + (turn[at] ?? 0) ** 2, 0) / SHUFFLES),
+  );
+  const largest = turns.map((turn) =>
+    scatter.reduce((most, one, at) => (one > 0 ? Math.max(most, (turn[at] ?? 0) / one) : most), 0),
+  );
   largest.sort((a, b) => a - b);
-  return largest[Math.ceil((1 - CHANCE) * (SHUFFLES + 1)) - 1] ?? 0;
+  const most = largest[Math.ceil((1 - CHANCE) * (SHUFFLES + 1)) - 1] ?? 0;
+  return scatter.map((one) => most * one);
 }
 
 /** Random numbers, the same each time: a page must always say the same (Marsaglia 2003, `xorshift32`). */
@@ -222,7 +248,12 @@ function xorshift(): () => number {
   };
 }
 
+/** How large chance makes the difference of a node, or of all; `undefined` where that is not known. */
+export function noiseAt({ noise }: Difference, node: number): number | undefined {
+  return node === ALL ? noise?.all : noise?.nodes[node];
+}
+
 /** Whether a difference is larger than chance makes it. */
-export function isBeyondNoise({ noise }: Difference, by: number, tested: boolean): boolean {
-  return tested && noise !== undefined && Math.abs(by) > noise;
+export function isBeyond(by: number, noise: number | undefined): boolean {
+  return noise !== undefined && Math.abs(by) > noise;
 }

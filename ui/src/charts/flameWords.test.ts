@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { drawn, golden } from "../../tests/drawn";
 import { drawnStacks, stackTables } from "../../tests/drawnStacks";
 import type { Interval } from "../data/signal";
-import { SECOND } from "../data/units";
+import { SECOND, type Span } from "../data/units";
 import { ALL, weigh } from "./flame";
 import { difference } from "./flameDifference";
 import {
@@ -114,23 +114,24 @@ describe("words", () => {
       ...{ latency: 0, lag: 0, failed: 0 },
     });
     const intervals = Array.from({ length: 20 }, (_, second) => interval(second));
-    const found = difference({ ...of, samples: [of.samples], intervals }, [SECOND_HALF], [FIRST]);
+    const side = (window: Span, of_run = intervals) => ({
+      run: { samples: [of.samples], edges: of.edges, intervals: of_run },
+      windows: [window],
+    });
+    const found = difference(of.stacks, side(SECOND_HALF), side(FIRST));
     const run = of.stacks.frameOf.indexOf(of.stacks.frames.findIndex(({ name }) => name === "run"));
     expect(differenceWords(found, run, "on")).toBe(
       "+2.00 ms of CPU time per request (3.00 ms against 1.00 ms), beyond noise",
     );
-    expect(testWords(found)).toMatch(/^Differences under [\d.]+ [mu]s per request may be chance/);
+    expect(testWords(found)).toMatch(/^Grey is what may be chance/);
     const weights = weigh(of.stacks, [of.samples], of.edges, [SECOND_HALF]);
     const rows = functionRows(of.stacks, weights, found);
     expect(rows.map(({ name, judged }) => [name, judged])).toEqual([
       ["main", "beyond noise"],
       ["run", "beyond noise"],
     ]);
-    const short = difference(
-      { ...of, samples: [of.samples], intervals: [] },
-      [{ from: 0, to: 2 * SECOND }],
-      [SECOND_HALF],
-    );
+    const shortly = { from: 0, to: 2 * SECOND };
+    const short = difference(of.stacks, side(shortly, []), side(SECOND_HALF, []));
     expect(differenceWords(short, run, "on")).toContain("per second");
     expect(differenceWords(short, run, "on")).toContain("not tested");
     expect(testWords(short)).toBe(

@@ -6,7 +6,7 @@ import type { SampleTable, StackTable } from "../data/stacks";
 import { intersection, type Nanoseconds, type Share, type Span } from "../data/units";
 import { typed } from "./commands";
 import { ALL, byFrame, selfByFrame, type Weights } from "./flame";
-import { type Difference, isBeyondNoise, LEAST_BLOCKS } from "./flameDifference";
+import { type Difference, isBeyond, LEAST_BLOCKS, noiseAt } from "./flameDifference";
 import { absent, unseen } from "./gaps";
 import { windowWords } from "./run";
 
@@ -140,16 +140,15 @@ export function signed(ns: number): string {
 /** What differs at a box. */
 export function differenceWords(of: Difference, node: number, kind: TimeKind): string {
   const [first, second] = differenceOf(of, node);
-  const tested = node === ALL || of.tested[node] === 1;
-  const judged = judgedWords(of, first - second, tested);
+  const judged = judgedWords(first - second, noiseAt(of, node));
   const amounts = `${duration(first)} against ${duration(second)}`;
   return `${signed(first - second)} of ${TIMES[kind].time} per ${of.per} (${amounts}), ${judged}`;
 }
 
-function judgedWords(of: Difference, by: number, tested: boolean): string {
-  if (isBeyondNoise(of, by, tested)) return "beyond noise";
-  if (of.noise === undefined) return "not tested";
-  return tested ? "within noise" : "under 1 %, not tested";
+function judgedWords(by: number, noise: number | undefined): string {
+  if (noise === undefined) return "not tested";
+  if (!Number.isFinite(noise)) return "under 1 %, not tested";
+  return isBeyond(by, noise) ? "beyond noise" : "within noise";
 }
 
 /** How a difference is to be read. */
@@ -158,10 +157,10 @@ export function testWords(of: Difference): string {
   return (of.per === "second" ? why : "") + noiseWords(of);
 }
 
-function noiseWords({ per, noise }: Difference): string {
+function noiseWords({ noise }: Difference): string {
   if (noise === undefined)
     return `Too short to tell a difference from noise: each window needs ${LEAST_BLOCKS} s. All boxes are grey.`;
-  return `Differences under ${duration(noise)} per ${per} may be chance, and are grey: of 499 shuffles of the windows' seconds, 5 % have a larger one in some function. Functions under 1 % of the time are not tested.`;
+  return "Grey is what may be chance: of 499 shuffles of the seconds of both, 5 % make some function differ as much, measured by its scatter. Functions under 1 % of the time are not tested.";
 }
 
 /** A function in the table. */
@@ -191,7 +190,7 @@ export function functionRows(
       const own = { self: self[frame] ?? 0, total: total[frame] ?? 0 };
       return own.total > 0 ? [{ frame, name, file, ...own, judged: "" }] : [];
     }
-    const judged = difference ? judgedWords(difference, of.total, of.tested) : "";
+    const judged = judgedWords(of.total, difference?.noise?.frames[frame]);
     return of.total !== 0 ? [{ frame, name, file, self: of.self, total: of.total, judged }] : [];
   });
   // Where the table's order finds no difference, this one stays.

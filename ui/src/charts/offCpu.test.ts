@@ -5,7 +5,7 @@ import { fixture, said } from "../../tests/fixture";
 import type { StackTable } from "../data/stacks";
 import { SECOND } from "../data/units";
 import { ALL, byFrame, found, matcher, selfByFrame, weigh } from "./flame";
-import { difference, isBeyondNoise } from "./flameDifference";
+import { difference, isBeyond } from "./flameDifference";
 import { isIdle } from "./ledger";
 import { classTimes, needed, ofClasses, tracing } from "./offCpu";
 
@@ -87,15 +87,17 @@ describe("waits", () => {
       { path: "server;commit", bin, ns: (10 + (bin % 3)) * MS, wait: "sync" },
     ]);
     const of = await drawnStacks(lines, edges);
-    const compared = { stacks: of.stacks, samples: [of.waits], edges: of.edges, intervals: [] };
-    const windows = [20, 0].map((from) => [{ from: from * SECOND, to: (from + 20) * SECOND }]);
-    const found = difference(compared, windows[0] ?? [], windows[1] ?? []);
-    const isBeyond = (name: string) => {
+    const run = { samples: [of.waits], edges: of.edges, intervals: [] };
+    const side = (from: number) => ({
+      run,
+      windows: [{ from: from * SECOND, to: (from + 20) * SECOND }],
+    });
+    const found = difference(of.stacks, side(20), side(0));
+    const differs = (name: string) => {
       const frame = of.stacks.frames.findIndex((it) => it.name === name);
-      const { total = 0, tested = false } = found.functions[frame] ?? {};
-      return isBeyondNoise(found, total, tested);
+      return isBeyond(found.functions[frame]?.total ?? 0, found.noise?.frames[frame]);
     };
-    expect(["lock", "commit"].map(isBeyond)).toEqual([true, false]);
+    expect(["lock", "commit"].map(differs)).toEqual([true, false]);
   });
 
   it("are the engine's over windows of a recording", async () => {

@@ -448,6 +448,10 @@ export type PageForm =
  */
 export interface Page {
   /**
+   * The recording that call stacks are compared with; `None` without one.
+   */
+  against?: PageAgainst | null;
+  /**
    * Whether the recording was closed; false after a crash, or while it is still written.
    */
   complete: boolean;
@@ -485,6 +489,23 @@ export interface Page {
    */
   typed: string[];
   window: Window;
+}
+/**
+ * Another recording, whose call stacks are in the tables `against_cpu_sample` and `against_wait_sample`.
+ */
+export interface PageAgainst {
+  /**
+   * The edges of its bins, over its judged window, ns after the first.
+   */
+  edges_ns: number[];
+  /**
+   * Its name, as it was typed.
+   */
+  recording: string;
+  /**
+   * Operations that its workload completed in each bin; empty where it did not say.
+   */
+  requests?: number[];
 }
 /**
  * Somebody that rows are about.

@@ -4,7 +4,7 @@ import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ALL, type Box, boxes, neighbour, type Way, type Weights } from "../charts/flame";
 import type { Difference } from "../charts/flameDifference";
-import { isBeyondNoise } from "../charts/flameDifference";
+import { isBeyond, noiseAt } from "../charts/flameDifference";
 import {
   differenceOf,
   differenceWords,
@@ -214,8 +214,7 @@ function looks(
     if (difference !== undefined) {
       const [first, second] = differenceOf(difference, node);
       const by = first - second;
-      const tested = node === ALL || difference.tested[node] === 1;
-      if (!isBeyondNoise(difference, by, tested))
+      if (!isBeyond(by, noiseAt(difference, node)))
         return { fill: "--idle", strength: 0.8, line: 0, text };
       const fill = by > 0 ? "--io" : "--cpu";
       const strength = 0.25 + 0.35 * Math.min(1, (4 * Math.abs(by)) / most);

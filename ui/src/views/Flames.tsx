@@ -15,6 +15,7 @@ import {
 } from "../charts/flameWords";
 import { isIdle } from "../charts/ledger";
 import { type ClassTime, classTimes, needed, ofClasses, tracing } from "../charts/offCpu";
+import { type OtherRun, otherRun } from "../charts/otherRun";
 import { spanWords } from "../charts/run";
 import { calmSpans, spikeSpans } from "../charts/spikes";
 import { percent, tied } from "../data/format";
@@ -33,9 +34,12 @@ export const FLAMES: Section = {
   view: Flames,
 };
 
+/** The samples and waits of the recording that the page was made against. */
+const AGAINST = ["against_cpu_sample", "against_wait_sample"] as const;
+
 function Flames() {
   const { recording } = usePage();
-  const tables = useTables("stack", "cpu_sample", "wait_sample", "coverage", "signal");
+  const tables = useTables("stack", "cpu_sample", "wait_sample", "coverage", "signal", ...AGAINST);
   if (tables === undefined) return <p class="muted">Reading the call stacks…</p>;
   const [stacks, on] = [tables.stacks("stack"), tables.samples("cpu_sample")];
   const off = tables.samples("wait_sample");
@@ -47,7 +51,8 @@ function Flames() {
       </p>
     );
   }
-  return <Stacks stacks={stacks} on={on} off={off} />;
+  const others = AGAINST.map((name) => tables.samples(name));
+  return <Stacks stacks={stacks} on={on} off={off} others={others} />;
 }
 
 interface StacksProps {
@@ -56,6 +61,8 @@ interface StacksProps {
   readonly on: SampleTable | undefined;
   /** Waits. */
   readonly off: SampleTable | undefined;
+  /** The same of the other run, if there is one. */
+  readonly others: readonly (SampleTable | undefined)[];
 }
 
 function Stacks(props: StacksProps) {
@@ -65,7 +72,7 @@ function Stacks(props: StacksProps) {
   const [query, setQuery] = useState("");
   const chosen = useChosen(props);
   const { kind, weights } = chosen;
-  const compared = useCompared(stacks, chosen.tables);
+  const compared = useCompared(stacks, chosen);
   const search = useMemo(() => {
     const matches = query === "" ? undefined : matcher(query);
     return matches && found(stacks, weights, matches);
@@ -109,6 +116,7 @@ function Stacks(props: StacksProps) {
         <p class="muted">
           {compared.against === "calm" &&
             "All spikes of the recording against stretches as long between them, whatever is selected. "}
+          {compared.against === "run" && `The window less that of ${compared.other?.name}. `}
           {tied(testWords(compared.found))}
         </p>
       )}
@@ -146,13 +154,15 @@ interface Chosen {
   /** The classes that may be drawn, in the window. */
   readonly classes: readonly ClassTime[];
   readonly tables: readonly SampleTable[];
+  /** The same of the other run. */
+  readonly others: readonly SampleTable[];
   readonly weights: Weights;
   /** What all that was sampled in the window rests on. */
   readonly words: string;
 }
 
 /** What is drawn of the window: by default what ran, and of waits those for what was needed. */
-function useChosen({ stacks, on, off }: StacksProps): Chosen {
+function useChosen({ stacks, on, off, others: [otherOn, otherOff] }: StacksProps): Chosen {
   const { recording, window } = usePage();
   const { edges } = recording;
   const [kind, choose] = useState<TimeKind>(on ? "on" : "off");
@@ -169,13 +179,15 @@ function useChosen({ stacks, on, off }: StacksProps): Chosen {
   }, [stacks, off, edges, window]);
   const coverage = useTables("coverage");
   const traced = useMemo(() => coverage && tracing(recording, coverage), [recording, coverage]);
-  const tables = useMemo(() => {
+  const drawn = useMemo(() => {
     const isDrawn = (word: string) => (only === "" ? idle || !isIdle(word) : word === only);
-    return [
-      ...(on && kind !== "off" ? [on] : []),
-      ...(off && kind !== "on" ? [{ ...ofClasses(stacks, off, isDrawn), traced }] : []),
+    return (ran: SampleTable | undefined, waited: SampleTable | undefined) => [
+      ...(ran && kind !== "off" ? [ran] : []),
+      ...(waited && kind !== "on" ? [ofClasses(stacks, waited, isDrawn)] : []),
     ];
-  }, [stacks, on, off, kind, idle, only, traced]);
+  }, [stacks, kind, idle, only]);
+  const tables = useMemo(() => drawn(on, off && { ...off, traced }), [drawn, on, off, traced]);
+  const others = useMemo(() => drawn(otherOn, otherOff), [drawn, otherOn, otherOff]);
   const weights = useMemo(
     () => (kind === "on" && ran) || weigh(stacks, tables, edges, [window]),
     [stacks, tables, edges, window, kind, ran],
@@ -201,7 +213,10 @@ function useChosen({ stacks, on, off }: StacksProps): Chosen {
   };
   const classes = (waited?.classes ?? []).filter(({ word }) => idle || !isIdle(word));
   const said = words.filter((each) => each !== "").join(" ");
-  return { kind, choose, idle, withIdle, only, draw, classes, tables, weights, words: said };
+  return {
+    ...{ kind, choose, idle, withIdle, only, draw, classes },
+    ...{ tables, others, weights, words: said },
+  };
 }
 
 /** What time is drawn, and of waits which. */
@@ -255,13 +270,15 @@ function Choice({ chosen, changed }: { readonly chosen: Chosen; readonly changed
 
 const SEARCH = "flame-search";
 
-type Against = "" | "rest" | "kept" | "calm";
+type Against = "" | "rest" | "kept" | "calm" | "run";
 
 interface Comparing {
   readonly against: Against;
   readonly compare: (against: Against) => void;
   readonly kept: Span | undefined;
   readonly keep: () => void;
+  /** The other run, where the page has one. */
+  readonly other: OtherRun | undefined;
   readonly found: Difference | undefined;
   /** What is missing to compare as was asked. */
   readonly missing: string;
@@ -272,39 +289,44 @@ const MISSING: Readonly<Record<Exclude<Against, "">, string>> = {
   rest: "Select a window in any chart: it is compared with what lies outside of it.",
   kept: "Select another window in any chart: it is compared with what lies outside of it.",
   calm: "There is too little time between the spikes to compare them with.",
+  run: "The other run has no call stacks of that kind.",
 };
 
 /** What the window is compared with. */
-function useCompared(stacks: StackTable, samples: readonly SampleTable[]): Comparing {
+function useCompared(stacks: StackTable, { tables: samples, others }: Chosen): Comparing {
   const { recording, window } = usePage();
   const tables = useTables("signal");
-  const [against, compare] = useState<Against>("");
+  const { against: page } = recording.page;
+  const other = useMemo(() => (page ? otherRun(page) : undefined), [page]);
+  const [against, compare] = useState<Against>(other ? "run" : "");
   const [kept, setKept] = useState<Span>();
-  const [own, other] = useMemo(() => {
+  const [own, second] = useMemo(() => {
     if (against === "calm") {
       const spikes = spikeSpans(recording);
       return [spikes, calmSpans(spikes, recording.whole)];
     }
+    if (against === "run") return [[window], other && others.length > 0 ? [other.whole] : []];
     const whole = against === "rest" ? recording.judged : against === "kept" ? kept : undefined;
     // What lies in both windows would be compared with itself.
     return [[window], whole ? without(whole, window) : []];
-  }, [recording, window, against, kept]);
+  }, [recording, window, against, kept, other, others]);
   const found = useMemo(() => {
-    if (other.length === 0 || tables === undefined) return undefined;
-    const all = intervals(tables.rows("signal"));
-    return difference({ stacks, samples, edges: recording.edges, intervals: all }, own, other);
-  }, [stacks, samples, recording, tables, own, other]);
-  const missing = against !== "" && other.length === 0 ? MISSING[against] : "";
+    if (second.length === 0 || tables === undefined) return undefined;
+    const run = { samples, edges: recording.edges, intervals: intervals(tables.rows("signal")) };
+    const of = against === "run" && other ? { ...other, samples: others } : run;
+    return difference(stacks, { run, windows: own }, { run: of, windows: second });
+  }, [stacks, samples, others, recording, tables, own, second, against, other]);
+  const missing = against !== "" && second.length === 0 ? MISSING[against] : "";
   const keep = () => {
     setKept(window);
     compare("kept");
   };
-  return { against, compare, kept, keep, found, missing };
+  return { against, compare, kept, keep, other, found, missing };
 }
 
 function CompareWith({ compared }: { readonly compared: Comparing }) {
   const { recording } = usePage();
-  const { against, compare, kept, keep } = compared;
+  const { against, compare, kept, keep, other } = compared;
   return (
     <span class="flame-compare">
       <label>
@@ -314,6 +336,7 @@ function CompareWith({ compared }: { readonly compared: Comparing }) {
           onChange={({ currentTarget }) => compare(currentTarget.value as Against)}
         >
           <option value="">nothing</option>
+          {other && <option value="run">{other.name}</option>}
           <option value="rest">the rest of the judged window</option>
           {recording.page.report.spikes && (
             <option value="calm">all spikes with the calm between them</option>

@@ -93,8 +93,10 @@ pub(super) fn machine(facts: &Facts<'_>) -> Entity {
 
 /// Where the target waits most, for which lock, and where those were who ended that.
 pub(super) fn at_place(facts: &Facts<'_>, place: &Place, target: &Entity) -> Evidence {
-    let lock = place.lock.map_or_else(String::new, |address| {
-        format!(", for the lock at {address:#x}")
+    let lock = place.lock.as_ref();
+    let lock = lock.map_or_else(String::new, |lock| match &lock.variable {
+        Some(name) => format!(", for the lock {name} at {:#x}", lock.address),
+        None => format!(", for the lock at {:#x}", lock.address),
     });
     let end = place
         .ended_in

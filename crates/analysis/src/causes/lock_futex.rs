@@ -82,7 +82,9 @@ fn evidence_of(
 
 /// Where they wait, to follow a number.
 fn in_words(place: &Place) -> String {
-    format!(", {} of that in {}", percent(place.part), place.path)
+    let variable = place.lock.as_ref().and_then(|it| it.variable.as_ref());
+    let lock = variable.map_or_else(String::new, |name| format!(", for {name}"));
+    format!(", {} of that in {}{lock}", percent(place.part), place.path)
 }
 
 /// Who ended most of the waits, and what was done meanwhile in the end, behind however many locks.

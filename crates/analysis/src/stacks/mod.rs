@@ -14,6 +14,11 @@ pub(crate) use places::{Hot, Place, hot, outside_libraries, path, spinning, wher
 pub use report::report;
 pub use waits::{WaitSample, wait_samples, waits_by_process};
 
+/// The part of a window in which waits were traced, 0 to 1; 1 where that is not known.
+pub fn traced(timeline: &Timeline, window: Window) -> f64 {
+    1.0 - crate::coverage::off_part(timeline, window).unwrap_or(0.0)
+}
+
 /// Frames of a stack are followed up to here: in a file from elsewhere a stack may be its own caller.
 const MOST_FRAMES: usize = 512;
 

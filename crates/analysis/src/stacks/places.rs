@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::{EntityId, LedgerClass, Role, Timeline, Window};
+use sensors::stack::LOCK;
 
-use super::{Frame, Stacks, add, cpu_samples, process_of, sum, wait_samples};
+use super::{Frame, Stacks, add, cpu_samples, process_of, rows_or_none, sum, wait_samples};
 
 /// Fewer samples say nothing of a part.
 const LEAST_SAMPLES: u64 = 50;
@@ -24,6 +25,14 @@ pub(crate) struct Hot {
     pub(crate) samples: u64,
 }
 
+/// A lock that threads of a process waited for.
+pub(crate) struct Lock {
+    /// In the process's memory.
+    pub(crate) address: i64,
+    /// The variable, where it is one.
+    pub(crate) variable: Option<String>,
+}
+
 /// Where the target's threads waited most.
 pub(crate) struct Place {
     /// The function that waits and its callers, the innermost first.
@@ -31,7 +40,7 @@ pub(crate) struct Place {
     /// The part of the waits in it.
     pub(crate) part: f64,
     /// The lock, where most of these waits were for one.
-    pub(crate) lock: Option<i64>,
+    pub(crate) lock: Option<Lock>,
     /// Where those were who ended most of them.
     pub(crate) ended_in: Option<String>,
 }
@@ -154,12 +163,22 @@ pub(crate) fn where_waited(
         part: at.ns as f64 / all_ns as f64,
         lock: lock
             .filter(|(_, ns)| is_most(**ns))
-            .map(|((_, lock), _)| *lock),
+            .map(|((process, address), _)| Lock {
+                address: *address,
+                variable: variable(timeline, *process, *address),
+            }),
         ended_in: ended_in(&stacks, &at.by_end)
             .filter(|(_, ns)| is_most(*ns))
             .map(|(path, _)| path),
         path,
     })
+}
+
+/// The variable that a lock is.
+fn variable(timeline: &Timeline, process: EntityId, address: i64) -> Option<String> {
+    let mut rows = rows_or_none(timeline, &LOCK.name, ["address", "variable"]);
+    let (.., [_, text]) = rows.find(|(_, of, [at, _])| *of == process && *at == address)?;
+    Some(timeline.strings.of_value(text)?.text.to_string())
 }
 
 fn ended_in(stacks: &Stacks<'_>, by_end: &HashMap<i64, i64>) -> Option<(String, i64)> {

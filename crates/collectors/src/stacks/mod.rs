@@ -7,6 +7,7 @@ mod owners;
 mod perf_maps;
 mod worker;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -14,8 +15,8 @@ use std::time::Duration;
 
 use kernel::bpf::Refusal;
 use kernel::stacks::{CpuSamples, End};
-use model::{GapReason, MISSING, StringId, StringKind, Timestamp, sentence};
-use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL, WAIT_SAMPLE};
+use model::{EntityId, GapReason, MISSING, StringId, StringKind, Timestamp, sentence};
+use sensors::stack::{CPU_SAMPLE, LOCK, STACK, SYMBOL, WAIT_SAMPLE};
 
 use self::call_tree::{NO_CALLER, Origin, Place};
 use self::naming::Named;
@@ -51,6 +52,8 @@ struct Stacks {
     lost: u64,
     lost_waits: u64,
     owners: Owners,
+    /// Processes that waited for a lock: when locks are named, they may have ended.
+    waited: HashMap<u32, EntityId>,
     /// The time of the last row about no thread: rows of one entity are in the order of time.
     latest: Timestamp,
 }
@@ -61,6 +64,7 @@ struct Tables {
     symbol: TableId,
     sample: TableId,
     wait: TableId,
+    lock: TableId,
 }
 
 /// Opens it, unless the settings say that nothing is to be sampled.
@@ -75,6 +79,7 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
         symbol: opening.out.open(&SYMBOL),
         sample: opening.out.open(&CPU_SAMPLE),
         wait: opening.out.open(&WAIT_SAMPLE),
+        lock: opening.out.open(&LOCK),
     };
     let may_be_many = opening.settings.min_wait.is_some();
     let waits = opening.wait_stacks.take();
@@ -122,6 +127,7 @@ impl Stacks {
             lost: 0,
             lost_waits: 0,
             owners: Owners::default(),
+            waited: HashMap::new(),
             latest: Timestamp::default(),
         })
     }
@@ -157,6 +163,7 @@ impl Stacks {
         }
         if let Some(named) = &batch.named {
             self.write_names(named, now, out);
+            self.write_locks(named, now, out);
         }
         self.lost += batch.lost;
         self.lost_waits += batch.lost_waits;
@@ -195,6 +202,12 @@ impl Stacks {
             wait.end.map_or(MISSING, code_of),
         ];
         let (is_thread, entity) = self.owners.of(wait.pid, wait.tid, scene);
+        if wait.lock.is_some()
+            && !self.waited.contains_key(&wait.pid)
+            && let Some(process) = scene.processes.entity(wait.pid)
+        {
+            self.waited.insert(wait.pid, process);
+        }
         let mut at = wait.until;
         if !is_thread {
             // Of the threads of a process one may get the CPU long after it was woken.
@@ -226,6 +239,21 @@ impl Stacks {
             );
             out.gaps
                 .report(&SYMBOL.name, what, GapReason::Dropped(named.unnamed_files));
+        }
+    }
+
+    fn write_locks(&self, named: &Named, now: Timestamp, out: &mut Output) {
+        for lock in &named.locks {
+            let process = self.waited.get(&lock.pid);
+            let module = self.module_of(Origin::File(lock.module.0), out);
+            let file = u32::try_from(module).ok().map(StringId);
+            let variable = out
+                .strings
+                .intern(StringKind::Function, file, &lock.variable);
+            if let (Some(process), Some(variable)) = (process, variable) {
+                let row = [lock.address.cast_signed(), module, i64::from(variable.0)];
+                out.tables[self.tables.lock].rows.push(now, *process, &row);
+            }
         }
     }
 

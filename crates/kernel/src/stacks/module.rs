@@ -19,6 +19,8 @@ pub(super) struct Module {
     pub(super) build_id: Option<String>,
     /// Of each segment of code: where it lies in the file, and at which address it wants to be.
     segments: Vec<(Range<u64>, u64)>,
+    /// Where its variables want to be, those without content in the file included.
+    data: Vec<Range<u64>>,
     tables: Tables,
     /// Kept open for naming: the path may lead elsewhere by then, or nowhere.
     pub(super) file: Option<File>,
@@ -67,6 +69,10 @@ impl Module {
             let (start, bytes) = segment.file_range();
             (start..start.saturating_add(bytes), segment.address())
         });
+        let data = file.segments().filter(is_data).map(|segment| {
+            let start = segment.address();
+            start..start.saturating_add(segment.size())
+        });
         let addresses = |name: &str| {
             let section = file.section_by_name(name)?;
             let start = section.address();
@@ -82,6 +88,7 @@ impl Module {
         Some(Self {
             build_id: build_id.map(hexadecimal),
             segments: segments.collect(),
+            data: data.collect(),
             tables: Tables {
                 text: addresses(".text"),
                 got: addresses(".got"),
@@ -108,6 +115,11 @@ impl Module {
             (into < range.end - range.start).then(|| range.start + into)
         });
         inside.find_map(|offset| offset)
+    }
+
+    /// Whether a variable of the file may lie at an address.
+    pub(super) fn holds_data(&self, address: u64) -> bool {
+        self.data.iter().any(|range| range.contains(&address))
     }
 
     /// Memory that the tables take, bytes.
@@ -145,10 +157,18 @@ impl Module {
 }
 
 fn is_code<'data>(segment: &impl ObjectSegment<'data>) -> bool {
+    has_flag(segment, object::elf::PF_X)
+}
+
+fn is_data<'data>(segment: &impl ObjectSegment<'data>) -> bool {
+    has_flag(segment, object::elf::PF_W)
+}
+
+fn has_flag<'data>(segment: &impl ObjectSegment<'data>, flag: u32) -> bool {
     let SegmentFlags::Elf { p_flags } = segment.flags() else {
         return false;
     };
-    p_flags & object::elf::PF_X != 0
+    p_flags & flag != 0
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

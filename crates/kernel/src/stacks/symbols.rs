@@ -10,12 +10,15 @@ use std::path::{Path, PathBuf};
 
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, ReadCache, SymbolKind};
 
 use super::module::Module;
 use super::short_names::shortened;
 
 /// A perf map is read up to here.
 const MOST_MAP_BYTES: u64 = 64 << 20;
+/// Larger tables of symbols are not searched for variables. Chromium has 20 MB.
+const MOST_SYMBOL_BYTES: u64 = 64 << 20;
 /// Functions inlined into each other at one place, at most.
 const MOST_INLINED: usize = 16;
 
@@ -65,6 +68,52 @@ fn functions(found: &Symbolized<'_>) -> Functions {
         .chain(names)
         .map(shortened)
         .collect()
+}
+
+/// Names the variables at addresses of an ELF file, by its symbols: what lies inside of one has its distance behind it.
+pub fn variables_of(file: &File, addresses: &[u64]) -> Vec<Option<String>> {
+    let mut names = vec![None; addresses.len()];
+    let cache = ReadCache::new(file);
+    let Ok(file) = object::File::parse(&cache) else {
+        return names;
+    };
+    // A file may be hostile, and is read as root.
+    let is_large = |name| {
+        let section = file.section_by_name(name);
+        section.is_some_and(|section| section.size() > MOST_SYMBOL_BYTES)
+    };
+    if is_large(".symtab") || is_large(".dynsym") {
+        return names;
+    }
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        if symbol.kind() != SymbolKind::Data {
+            continue;
+        }
+        let own = symbol.address()..symbol.address().saturating_add(symbol.size());
+        let inside = addresses.iter().zip(&mut names);
+        for (address, place) in inside.filter(|(address, _)| own.contains(address)) {
+            let Ok(name) = symbol.name() else { continue };
+            let name = shortened(&demangled(name));
+            *place = Some(match address - own.start {
+                0 => name,
+                distance => format!("{name}+{distance:#x}"),
+            });
+        }
+    }
+    names
+}
+
+fn demangled(name: &str) -> String {
+    if let Ok(name) = rustc_demangle::try_demangle(name) {
+        return format!("{name:#}");
+    }
+    let of_cpp = name
+        .starts_with("_Z")
+        .then(|| cpp_demangle::Symbol::new(name));
+    let of_cpp = of_cpp
+        .and_then(Result::ok)
+        .and_then(|it| it.demangle().ok());
+    of_cpp.unwrap_or_else(|| name.to_owned())
 }
 
 /// The kernel's symbols, readable by who was allowed to when this was opened.
@@ -161,4 +210,41 @@ pub fn of_perf_map(map: impl Read, addresses: &[u64]) -> Vec<Option<String>> {
         }
     }
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where two locks are, the second inside of an array.
+    static PROBED: [std::sync::atomic::AtomicU64; 4] =
+        [const { std::sync::atomic::AtomicU64::new(1) }; 4];
+
+    #[test]
+    fn variables_have_their_names_and_what_lies_in_them_a_distance() {
+        let file = File::open("/proc/self/exe").expect("it runs");
+        let own = std::fs::read(Path::new("/proc/self/exe")).expect("it can be read");
+        let elf = object::File::parse(&*own).expect("it is an ELF file");
+        let mut symbols = elf.symbols();
+        let symbol = symbols.find(|it| it.name().is_ok_and(|name| name.contains("6PROBED")));
+        let start = symbol.expect("it is a static").address();
+        std::hint::black_box(&PROBED);
+        let names = variables_of(&file, &[start, start + 8, start + 32, 1]);
+        assert_eq!(
+            names[..2],
+            [
+                Some("kernel::stacks::symbols::tests::PROBED".to_owned()),
+                Some("kernel::stacks::symbols::tests::PROBED+0x8".to_owned()),
+            ]
+        );
+        let behind = names[2].as_deref().unwrap_or_default();
+        assert!(!behind.contains("PROBED"), "{behind}");
+        assert_eq!(names[3], None);
+    }
+
+    #[test]
+    fn what_is_no_elf_file_has_no_variables() {
+        let file = File::open("/proc/self/stat").expect("it is there");
+        assert_eq!(variables_of(&file, &[1, 2]), [None, None]);
+    }
 }

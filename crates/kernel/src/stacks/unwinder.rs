@@ -131,6 +131,18 @@ impl Unwinder {
         module.offset_of(address)
     }
 
+    /// The file of which an address in a process's memory is a variable, and the address as the file states it; `None` on
+    /// heaps and stacks, and where nothing of the process was unwound yet.
+    pub fn variable_at(&self, pid: u32, address: u64) -> Option<(ModuleId, u64)> {
+        let space = self.processes.get(&pid)?.as_ref()?;
+        space.places.values().find_map(|(_, bias, module)| {
+            let number = (*module)?;
+            let (_, module) = self.modules.get(number.0 as usize)?;
+            let stated = address.wrapping_sub(*bias);
+            module.holds_data(stated).then_some((number, stated))
+        })
+    }
+
     /// Memory of unwinding tables, bytes.
     pub fn table_bytes(&self) -> usize {
         self.table_bytes

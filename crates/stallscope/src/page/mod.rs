@@ -3,6 +3,7 @@
 //! Downsampled to what a screen can show and a mail can carry; what a bin hides of its extremes stands
 //! beside it. `docs/page.md` describes the form.
 
+mod against;
 mod bins;
 mod block;
 mod call_stacks;
@@ -27,6 +28,7 @@ use model::{EntityId, PAGE_SCHEMA, Page, PageForm, Report, RowKind, Timeline, Ti
 use recording::Recording;
 use sensors::program_run::PROGRAM_RUN;
 
+pub(crate) use against::Against;
 pub(crate) use file::{Place, name, save};
 pub(crate) use html::{data, policy, write};
 
@@ -54,6 +56,16 @@ const LEAST_PART: f64 = 0.01;
 
 /// Draws a recording with a report of it; `name` is what a person types for it.
 pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result<Drawn> {
+    draw_against(recording, report, name, None)
+}
+
+/// The same with the call stacks of another recording, to be compared with.
+pub(crate) fn draw_against(
+    recording: &Recording,
+    report: &Report,
+    name: &str,
+    against: Option<&Against<'_>>,
+) -> Result<Drawn> {
     let Recording { timeline, meta, .. } = recording;
     let intervals = analysis::intervals(timeline, meta);
     let edges = edges::edges(timeline.window, report.origin, &intervals);
@@ -61,7 +73,7 @@ pub(crate) fn draw(recording: &Recording, report: &Report, name: &str) -> Result
     let mut part = (edges::MOST as f64 / edges.len() as f64).clamp(1.0, MOST_PARTS);
     let mut before = usize::MAX;
     loop {
-        let drawn = draw_in(recording, report, name, &edges, part)?;
+        let drawn = draw_in(recording, report, name, against, &edges, part)?;
         let size = drawn.size()?;
         if size <= MOST_BYTES {
             return Ok(drawn);
@@ -103,6 +115,7 @@ fn draw_in(
     recording: &Recording,
     report: &Report,
     name: &str,
+    against: Option<&Against<'_>>,
     edges: &[Timestamp],
     part: f64,
 ) -> Result<Drawn> {
@@ -144,7 +157,8 @@ fn draw_in(
             keep(writer.ledger(data, &mut places))?;
         }
     }
-    let stacks = call_stacks::write(timeline, edges, part, &mut places);
+    let other = against.map(Against::run);
+    let stacks = call_stacks::write(timeline, edges, other.as_ref(), part, &mut places);
     stacks.into_iter().try_for_each(keep)?;
     for blocker in blockers(timeline) {
         places.of(blocker);
@@ -159,6 +173,7 @@ fn draw_in(
         window: timeline.window,
         step_ns: edges::usual_step(edges),
         entities: places.list(),
+        against: against.zip(other).map(|(it, run)| it.described(&run)),
         events: events::events(timeline, meta),
         tables,
     };

@@ -194,3 +194,32 @@ fn a_place_that_cannot_be_written_is_told_with_the_way_round() {
     ended.status(0);
     assert!(page(&place, "x.html").complete);
 }
+
+#[test]
+fn call_stacks_of_another_recording_stand_beside_its_own() {
+    let place = Place::new();
+    let bundle = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/stacks.stallbundle");
+    let words = ["report", bundle, "--against", bundle, "-o", "two.html"];
+    place.run(&words).status(0);
+    let drawn = page(&place, "two.html");
+    let against = drawn.against.expect("it was asked for");
+    assert_eq!(against.recording, drawn.recording);
+    assert_eq!(against.requests.len() + 1, against.edges_ns.len());
+    let names = ["stack", "cpu_sample", "against_cpu_sample"];
+    let has = |name: &&str| drawn.tables.iter().any(|table| table.name == **name);
+    assert!(names.iter().all(has));
+    ran(&place, &["--stacks", "off"]);
+    let words = [
+        "report",
+        bundle,
+        "--against",
+        "sleep-1.stall",
+        "-o",
+        "x.html",
+    ];
+    let refused = place.run(&words);
+    refused.status(2);
+    let said = refused.err_text();
+    let expected = "sleep-1.stall has no call stacks to compare with";
+    assert!(said.contains(expected), "{said}");
+}

@@ -183,6 +183,22 @@ fn the_lock_is_found(recording: &Recording, output: &str) {
     for wait in &waits {
         assert_eq!(wait.lock, Some(address));
     }
+    // The name of the variable, of the process.
+    let locks = timeline.table("lock").expect("it is a variable");
+    let named = (0..locks.len()).filter(|row| locks.row(*row).next() == Some(address));
+    let named: Vec<(&str, &str)> = named
+        .map(|row| {
+            let process = timeline.entities.get(locks.key(row).1);
+            let text = timeline
+                .strings
+                .of_value(locks.row(row).nth(2).unwrap_or(MISSING));
+            (
+                &*process.expect("it is known").entity.name,
+                &*text.expect("it is there").text,
+            )
+        })
+        .collect();
+    assert_eq!(named, [("wait-c", "the_lock")]);
     let hand_on = waits.iter().filter(|wait| {
         let stack = wait.waker_stack;
         stack.is_some_and(|stack| goes_through(&stacks, stack, "hand_on"))

@@ -12,8 +12,8 @@ use crate::page::entities::Places;
 /// What a node of the tree is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Label<'a> {
-    /// Processes of a name and a role, which a first one stands for.
-    Process(&'a str, Role, EntityId),
+    /// Processes of a name and a role, which a first one of the page's recording stands for.
+    Process(&'a str, Role, Option<EntityId>),
     Frame(Frame<'a>),
     /// What the frame above waited for.
     Class(LedgerClass),
@@ -100,7 +100,9 @@ impl<'a> Tree<'a> {
             let (text, kind) = label.text();
             numbers.push(kind);
             numbers.push(match label {
-                Label::Process(.., first) => places.of(first).map_or(-1, i64::from),
+                Label::Process(.., first) => {
+                    first.and_then(|it| places.of(it)).map_or(-1, i64::from)
+                }
                 Label::Frame(frame) => modules[frame.module] as i64,
                 Label::Class(_) => -1,
             });

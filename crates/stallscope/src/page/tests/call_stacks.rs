@@ -10,7 +10,7 @@ use sensors::stack::{CPU_SAMPLE, STACK, WAIT_SAMPLE};
 use super::decode::{Found, Sample, Waits, found};
 use super::made::{kept, of_stacks};
 use super::{data_of, sums::span, text_of};
-use crate::page::{MOST_BYTES, draw, draw_in, edges};
+use crate::page::{Against, MOST_BYTES, draw, draw_against, draw_in, edges};
 
 /// The samples of a window that begins and ends on edges.
 fn inside(found: &Found, window: Window) -> impl Iterator<Item = &Sample> {
@@ -156,7 +156,7 @@ fn a_page_that_must_be_small_has_a_fair_part_of_the_samples_and_says_so() {
     let edges = edges::edges(recording.timeline.window, report.origin, &intervals);
     // Rows, time by process, and which part of the samples and waits the page has.
     let drawn_in = |part| {
-        let drawn = draw_in(&recording, &report, "x", &edges, part).expect("it is drawn");
+        let drawn = draw_in(&recording, &report, "x", None, &edges, part).expect("it is drawn");
         let found = found(&text_of(&drawn));
         let form = |name: &str| {
             let mut tables = found.page.tables.iter();
@@ -200,6 +200,44 @@ fn a_page_that_must_be_small_has_a_fair_part_of_the_samples_and_says_so() {
             assert!(off.abs() < 0.3, "{of:?}: {off}");
         }
     }
+}
+
+#[test]
+fn another_recording_stands_in_the_same_tree_with_the_bins_of_its_own_window() {
+    let [recording, other] = [of_stacks(), of_stacks()];
+    let report = analysis::diagnose(&recording.timeline, &recording.meta, None);
+    let window = report.window;
+    let against = Against {
+        timeline: &other.timeline,
+        window,
+        name: "other.stall".to_owned(),
+    };
+    let drawn = draw_against(&recording, &report, "x", Some(&against)).expect("it is drawn");
+    let found = found(&text_of(&drawn));
+    let page = found.page.against.as_ref().expect("it is there");
+    assert_eq!(page.recording, "other.stall");
+    let bins = page.edges_ns.len() - 1;
+    assert_eq!(bins as i64, window.len_ns() / 1_000_000_000);
+    // What its workload says of its own throughput, bin by bin.
+    let requests: f64 = page.requests.iter().sum();
+    let all = analysis::completed(&other.timeline, &[window])[0];
+    assert_eq!(page.requests.len(), bins);
+    assert!((requests / all - 1.0).abs() < 1e-6, "{requests} of {all}");
+    let mut own: BTreeMap<usize, i64> = BTreeMap::new();
+    for it in inside(&found, window) {
+        *own.entry(it.stack).or_default() += it.samples * it.cpu_ns;
+    }
+    let mut others: BTreeMap<usize, i64> = BTreeMap::new();
+    for it in &found.against.0 {
+        assert!(it.bin < bins);
+        *others.entry(it.stack).or_default() += it.samples * it.cpu_ns;
+    }
+    assert_eq!(own, others, "it is the same recording");
+    assert!(!found.against.1.is_empty(), "waits too");
+    let (_, alone) = data_of(&recording);
+    let alone = super::decode::found(&alone);
+    assert!(alone.page.against.is_none() && alone.against.0.is_empty());
+    assert_eq!(alone.stacks, found.stacks);
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(super) struct Found {
     pub(super) stacks: Vec<Vec<String>>,
     pub(super) samples: Vec<Sample>,
     pub(super) waits: Vec<Waits>,
+    /// The same of the recording to compare with.
+    pub(super) against: (Vec<Sample>, Vec<Waits>),
 }
 
 /// Samples that are alike.
@@ -94,6 +96,7 @@ pub(super) fn found(text: &str) -> Found {
     assert_eq!(edges.len() as i64, count);
     let (mut bins, mut rows) = (BTreeMap::new(), BTreeMap::new());
     let (mut stacks, mut samples, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+    let mut against = (Vec::new(), Vec::new());
     for table in &page.tables {
         let name = table.name.clone();
         match table.form {
@@ -104,8 +107,20 @@ pub(super) fn found(text: &str) -> Found {
             PageForm::Stacks => {
                 stacks = of_stacks(&unpacked(&elements[&format!("block-{}", table.block)]));
             }
-            PageForm::Samples { .. } => samples = of_samples(&block(table.block)),
-            PageForm::Waits { .. } => waits = of_waits(&block(table.block)),
+            PageForm::Samples { .. } => {
+                let to = match name.starts_with("against_") {
+                    true => &mut against.0,
+                    false => &mut samples,
+                };
+                *to = of_samples(&block(table.block));
+            }
+            PageForm::Waits { .. } => {
+                let to = match name.starts_with("against_") {
+                    true => &mut against.1,
+                    false => &mut waits,
+                };
+                *to = of_waits(&block(table.block));
+            }
         }
     }
     assert_eq!(elements.len(), page.tables.len() + 2);
@@ -117,6 +132,7 @@ pub(super) fn found(text: &str) -> Found {
         stacks,
         samples,
         waits,
+        against,
     }
 }
 

@@ -10,7 +10,6 @@ mod fine_bins;
 mod fixtures;
 mod made;
 mod names;
-
 mod programs;
 mod requests;
 mod size;

@@ -221,7 +221,7 @@ fn those_that_are_left_out_are_counted_and_their_time_is_kept() {
     let whole = found(&text_of(&draw(&recording, &report, "x").expect("drawn")));
     let intervals = analysis::intervals(&recording.timeline, &recording.meta);
     let edges = edges::edges(recording.timeline.window, report.origin, &intervals);
-    let cut = crate::page::draw_in(&recording, &report, "x", &edges, 0.0004).expect("drawn");
+    let cut = crate::page::draw_in(&recording, &report, "x", None, &edges, 0.0004).expect("drawn");
     let cut = found(&text_of(&cut));
     let left_out = |found: &Found| found.page.tables.iter().map(|it| it.left_out).sum::<u32>();
     assert_eq!(left_out(&whole), 0);
