@@ -3,7 +3,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { duration, integer, percent } from "../../src/data/format";
-import type { StackReport } from "../../src/data/page.gen";
+import type { Page as Page_, StackReport } from "../../src/data/page.gen";
 import { million, NODES, SAMPLES } from "../million";
 import { beside, dataOf, expect, goto, open, test, written } from "./pages";
 
@@ -194,7 +194,7 @@ test("the graph follows the window, and is compared with another one", async ({ 
   await page.keyboard.press("Home");
   for (let bin = 0; bin < 45; bin++) await page.keyboard.press("Shift+ArrowRight");
   await page.keyboard.press("Enter");
-  await expect(flames(page)).toContainText("Differences under");
+  await expect(flames(page)).toContainText("Grey is what may be chance");
   expect(await count()).not.toBe(judged);
   await expect(readout(page)).toContainText(/of CPU time per (request|second) \(.* against .*\)/);
   await expect(page.locator(".flame-functions")).toContainText("noise");
@@ -209,8 +209,36 @@ test("waits are compared with those of another window", async ({ page }) => {
   await page.keyboard.press("Home");
   for (let bin = 0; bin < 45; bin++) await page.keyboard.press("Shift+ArrowRight");
   await page.keyboard.press("Enter");
-  await expect(flames(page)).toContainText("Differences under");
+  await expect(flames(page)).toContainText("Grey is what may be chance");
   await expect(readout(page)).toContainText(/of blocked time per (request|second) \(.* against/);
+});
+
+/** The page of `stacks` against another run of the same samples, of which half as many requests were answered. */
+function against(): string {
+  const data = dataOf("stacks");
+  const [, json = ""] = /id="page">([^<]*)</.exec(data) ?? [];
+  const page = JSON.parse(json) as Page_;
+  const bins = Math.ceil((page.window.end - page.window.start) / page.step_ns) + 50;
+  const own = page.tables.filter(({ name }) => name === "cpu_sample");
+  page.tables.push(...own.map((table) => ({ ...table, name: "against_cpu_sample" })));
+  page.against = {
+    recording: "before.stall",
+    edges_ns: Array.from({ length: bins + 1 }, (_, bin) => bin * page.step_ns),
+    requests: Array.from({ length: bins }, () => 2000),
+  };
+  return data.replace(json, () => JSON.stringify(page));
+}
+
+test("the graph is compared with that of another recording at once", async ({ page }) => {
+  await goto(page, written("against", against()));
+  await expect(page.getByLabel("Compare with")).toHaveValue("run");
+  await expect(flames(page)).toContainText("The window less that of before.stall.");
+  await expect(flames(page)).toContainText("Grey is what may be chance");
+  await expect(readout(page)).toContainText(
+    /-[\d.]+ us of CPU time per request \([\d.]+ us against [\d.]+ us\)/,
+  );
+  await draw(page, "off");
+  await expect(flames(page)).toContainText("The other run has no call stacks of that kind.");
 });
 
 test("a million samples are drawn and searched", async ({ page }) => {
