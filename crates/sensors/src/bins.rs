@@ -54,7 +54,7 @@ static REQUEST_COLUMNS: &[Column] = &[
     Column::gauge(
         "requests",
         Unit::Count,
-        "Requests of target and dependencies whose reply began in the bin, as table requests counts them.",
+        "Requests of target and dependencies whose reply began in the bin, as table requests counts them; by the scheduler's clock, as of its last event or tick (up to 10 ms).",
         "sock_send_length by BPF",
     ),
 ];

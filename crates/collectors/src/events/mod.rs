@@ -97,10 +97,13 @@ impl Collector for Events {
     }
 
     fn sample(&mut self, tick: &Tick, scene: &mut Scene, out: &mut Output) {
-        if let Some(thread_times) = &mut self.thread_times
-            && tick.passes(CALIBRATION_TICKS)
-        {
-            thread_times.calibrate();
+        if let Some(thread_times) = &mut self.thread_times {
+            if tick.passes(CALIBRATION_TICKS) {
+                thread_times.calibrate();
+            }
+            if let Some(requests) = &mut self.requests {
+                requests.set_clock(thread_times.programs().ahead_ns());
+            }
         }
         if tick.is_due(tick.budget().threads) {
             self.sample_threads(tick, scene, out);

@@ -13,6 +13,8 @@ const BIN_NS: i64 = REQUEST_BIN_NS.cast_signed();
 /// Rows of bins with requests, and of the first and the last, between which nothing is left out.
 pub(super) struct AnsweredRows {
     table: TableId,
+    /// The scheduler's clock less `CLOCK_BOOTTIME`, ns.
+    pub(super) ahead_ns: Option<i64>,
     any: bool,
     /// The last bin, if it has no row.
     empty: Option<Timestamp>,
@@ -22,15 +24,25 @@ impl AnsweredRows {
     pub(super) fn new(out: &mut Output) -> Self {
         Self {
             table: out.open(&REQUEST_BIN),
+            ahead_ns: None,
             any: false,
             empty: None,
         }
     }
 
+    /// The programs count by the scheduler's clock, which thread-time accounting knows.
     pub(super) fn sample(&mut self, programs: &mut Requests, out: &mut Output) {
-        let Self { table, any, empty } = self;
+        let Self {
+            table,
+            ahead_ns: Some(ahead_ns),
+            any,
+            empty,
+        } = self
+        else {
+            return;
+        };
         let rows = &mut out.tables[*table].rows;
-        let lost = programs.answered(|from, requests| {
+        let lost = programs.answered(*ahead_ns, |from, requests| {
             *empty = (*any && requests == 0).then_some(from);
             if empty.is_none() {
                 rows.push(from, MACHINE, &[BIN_NS, requests.cast_signed()]);

@@ -160,6 +160,11 @@ impl RequestCollector {
         }
     }
 
+    /// Says how far the scheduler's clock is ahead of `CLOCK_BOOTTIME`, ns: the programs put answers into bins by it.
+    pub(crate) fn set_clock(&mut self, ahead_ns: i64) {
+        self.answered.ahead_ns = Some(ahead_ns);
+    }
+
     /// Reads all accounts.
     pub(crate) fn sample(&mut self, now: Timestamp, processes: &Processes, out: &mut Output) {
         // Just before: until it is set anew the next time, the same share of the requests that are counted is timed.

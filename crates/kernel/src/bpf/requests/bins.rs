@@ -65,15 +65,14 @@ impl AnsweredBins {
 
 impl Requests {
     /// Tells the bins of 20 ms that have ended since the last call, in their order: when each began, and how many
-    /// requests were answered in it. Returns how many are lost, because this call comes too late.
-    pub fn answered(&mut self, mut each: impl FnMut(Timestamp, u64)) -> u64 {
+    /// requests were answered in it. Returns how many are lost, because this call comes too late. `ahead_ns`: the
+    /// scheduler's clock less `CLOCK_BOOTTIME`, ns.
+    pub fn answered(&mut self, ahead_ns: i64, mut each: impl FnMut(Timestamp, u64)) -> u64 {
+        let now = (boottime().as_ns() + ahead_ns).cast_unsigned() / REQUEST_BIN_NS;
         // A program that has read the clock at the end of a bin may count a moment later.
-        let now = boottime().as_ns().cast_unsigned() / REQUEST_BIN_NS;
         self.bins.read(now.saturating_sub(1), |bin, requests| {
-            each(
-                Timestamp::from_ns((bin * REQUEST_BIN_NS).cast_signed()),
-                requests,
-            );
+            let from = (bin * REQUEST_BIN_NS).cast_signed() - ahead_ns;
+            each(Timestamp::from_ns(from), requests);
         })
     }
 }
