@@ -40,6 +40,9 @@ pub(crate) struct Export {
     /// Only this table (csv and parquet). Repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) table: Vec<String>,
+    /// Call stacks of waits, by their time, and not of what ran (folded, pprof and speedscope).
+    #[arg(long)]
+    pub(crate) waits: bool,
     /// Which names a bundle keeps. [default: programs]
     #[arg(long, value_enum)]
     pub(crate) names: Option<Names>,

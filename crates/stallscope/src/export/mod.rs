@@ -66,6 +66,9 @@ pub(crate) fn check(arguments: &Export) -> Result<()> {
     if stacks && !arguments.table.is_empty() {
         bail!("this format holds call stacks and no other table: leave --table out");
     }
+    if arguments.waits && (!stacks || arguments.format() == ExportFormat::Perfetto) {
+        bail!("--waits is for call stacks by their time: add --format folded, pprof or speedscope");
+    }
     if recording && !arguments.table.is_empty() {
         bail!("a recording is cut out with every table: leave --table out");
     }

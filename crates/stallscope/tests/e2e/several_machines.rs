@@ -174,7 +174,7 @@ fn nodes_are_recorded_and_a_dead_one_ends_nothing() {
         return;
     };
     machines.install();
-    let load = "sleep 2; exit 3";
+    let load = "sleep 5; exit 3";
     let ended = machines.run(&[
         "run", "--on", "n1,n2", "--on", "dead", "-o", "a.stall", "--", "sh", "-c", load,
     ]);

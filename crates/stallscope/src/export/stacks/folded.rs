@@ -1,11 +1,12 @@
-//! Folded stacks: a line for each path, `process;outermost;..;innermost COUNT`, as flamegraph.pl and inferno read it.
+//! Folded stacks: a line for each path, `process;outermost;..;innermost COUNT`, as flamegraph.pl and inferno read it. Of
+//! waits the count is their time in microseconds, as offcputime of bcc has it.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
 
-use super::Profile;
+use super::{Of, Profile};
 
 pub(super) fn write(profile: &Profile<'_>, out: &mut dyn Write) -> Result<()> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
@@ -15,9 +16,16 @@ pub(super) fn write(profile: &Profile<'_>, out: &mut dyn Write) -> Result<()> {
             path.push(';');
             path.push_str(&plain(&frame.to_string()));
         }
-        *counts.entry(path).or_default() += 1;
+        *counts.entry(path).or_default() += match profile.of {
+            Of::Cpu => 1,
+            Of::Waits => sample.ns.unsigned_abs(),
+        };
     }
     for (path, count) in counts {
+        let count = match profile.of {
+            Of::Cpu => count,
+            Of::Waits => count.div_ceil(1_000),
+        };
         writeln!(out, "{path} {count}")?;
     }
     Ok(())

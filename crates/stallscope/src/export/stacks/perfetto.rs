@@ -8,7 +8,7 @@ use anyhow::Result;
 use model::EntityRecord;
 use prost::Message;
 
-use super::{Profile, id_of};
+use super::{Profile, StackKey, id_of};
 
 /// All packets are of one sequence, so that they share their strings.
 const SEQUENCE: u32 = 1;
@@ -132,7 +132,7 @@ pub(super) fn write(profile: &Profile<'_>, out: &mut dyn Write) -> Result<()> {
 
 pub(super) fn trace(profile: &Profile<'_>) -> Trace {
     let mut interned = Interned::default();
-    let mut stacks: BTreeSet<i64> = BTreeSet::new();
+    let mut stacks: BTreeSet<StackKey> = BTreeSet::new();
     stacks.extend(profile.stacks.keys());
     for stack in stacks {
         interned.stack(stack, &profile.stacks[&stack]);
@@ -195,11 +195,11 @@ struct Interned<'a> {
     data: InternedData,
     frames: HashMap<Frame<'a>, u64>,
     files: HashMap<&'a str, u64>,
-    stacks: HashMap<i64, u64>,
+    stacks: HashMap<StackKey, u64>,
 }
 
 impl<'a> Interned<'a> {
-    fn stack(&mut self, stack: i64, frames: &[Frame<'a>]) {
+    fn stack(&mut self, stack: StackKey, frames: &[Frame<'a>]) {
         let iid = self.stacks.len() as u64 + 1;
         let frame_ids = frames
             .iter()

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
 
-use super::{Profile, id_of};
+use super::{Of, Profile, StackKey, id_of};
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ProfileMessage {
@@ -127,18 +127,18 @@ pub(super) fn write(profile: &Profile<'_>, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// One sample for each stack of a thread, with how many there were and their CPU time.
+/// One sample for each stack of a thread, with how many there were and their time.
 pub(super) fn message(profile: &Profile<'_>) -> ProfileMessage {
     let mut strings = Strings(HashMap::from([(String::new(), 0)]));
     let mut places = Places::default();
-    let mut sums: BTreeMap<(u32, Option<i64>), (usize, [i64; 2])> = BTreeMap::new();
+    let mut sums: BTreeMap<(u32, Option<StackKey>), (usize, [i64; 2])> = BTreeMap::new();
     for (number, sample) in profile.samples.iter().enumerate() {
         let who = sample.thread.unwrap_or(sample.process);
         let (_, sum) = sums
             .entry((who.id.0, sample.stack))
             .or_insert((number, [0, 0]));
         sum[0] += 1;
-        sum[1] += sample.cpu_ns;
+        sum[1] = sum[1].saturating_add(sample.ns);
     }
     let samples = sums.into_values().map(|(first, value)| {
         let sample = &profile.samples[first];
@@ -169,10 +169,12 @@ pub(super) fn message(profile: &Profile<'_>) -> ProfileMessage {
         kind: strings.number(kind),
         unit: strings.number(unit),
     };
-    let sample_type = vec![
-        value_type("samples", "count"),
-        value_type("cpu", "nanoseconds"),
-    ];
+    // As the profiles of Go call them.
+    let [count, time] = match profile.of {
+        Of::Cpu => ["samples", "cpu"],
+        Of::Waits => ["contentions", "delay"],
+    };
+    let sample_type = vec![value_type(count, "count"), value_type(time, "nanoseconds")];
     ProfileMessage {
         period_type: sample_type.get(1).copied(),
         sample_type,
@@ -182,7 +184,10 @@ pub(super) fn message(profile: &Profile<'_>) -> ProfileMessage {
         function: places.function,
         time_nanos: profile.begin_utc_ns,
         duration_nanos: profile.window.len_ns(),
-        period: profile.samples.first().map_or(0, |sample| sample.cpu_ns),
+        period: match profile.of {
+            Of::Cpu => profile.samples.first().map_or(0, |sample| sample.ns),
+            Of::Waits => 1,
+        },
         string_table: strings.table(),
     }
 }

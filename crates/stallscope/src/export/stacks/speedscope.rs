@@ -69,8 +69,8 @@ pub(super) fn write(profile: &Profile<'_>, out: &mut dyn Write) -> Result<()> {
             })
         });
         program.samples.push(of_sample.collect());
-        program.weights.push(sample.cpu_ns);
-        program.end_value += sample.cpu_ns;
+        program.weights.push(sample.ns);
+        program.end_value = program.end_value.saturating_add(sample.ns);
     }
     let mut profiles: Vec<Sampled<'_>> = programs.into_values().collect();
     profiles.sort_by_key(|program| std::cmp::Reverse(program.end_value));

@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 use model::{
-    Entity, EntityEvent, EntityId, EntityRecord, MISSING, Meta, StringId, StringKind, TableData,
-    Text, Timeline,
+    Entity, EntityEvent, EntityId, EntityRecord, StringId, StringKind, TableData, Text,
+    ThreadTimeClass,
 };
 use prost::Message as _;
-use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL};
+use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL, WAIT_SAMPLE};
 
 use super::*;
 
@@ -89,6 +89,23 @@ fn add_samples(timeline: &mut Timeline) {
     timeline.insert(table(&STACK, stacks));
     timeline.insert(table(&SYMBOL, symbols));
     timeline.insert(table(&CPU_SAMPLE, samples));
+    let [futex, sync] = [ThreadTimeClass::Futex, ThreadTimeClass::IoSync].map(|it| it as i64);
+    // The first stands for three like it; the third has no stack, and the recorder's own waits are not drawn.
+    let wait = |stack, class, ns, weight_ns| {
+        let of_waker = [MISSING; 3];
+        [&[stack, class, ns, weight_ns], &of_waker[..], &[MISSING, 0]].concat()
+    };
+    let waits = [
+        (30, 2, wait(2, futex, 1_000_000, 3_000_000)),
+        (50, 2, wait(2, sync, 2_000_000, 2_000_000)),
+        (90, 1, wait(MISSING, futex, 500_500, 500_500)),
+        (95, 3, wait(2, futex, 9_000_000, 9_000_000)),
+    ];
+    let waits: Vec<(i64, u32, &[i64])> = waits
+        .iter()
+        .map(|(at, entity, row)| (*at, *entity, &row[..]))
+        .collect();
+    timeline.insert(table(&WAIT_SAMPLE, &waits));
 }
 
 fn recording() -> Recording {
@@ -121,6 +138,53 @@ fn written(write: fn(&Profile<'_>, &mut dyn Write) -> Result<()>) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(&profile, &mut bytes).expect("memory");
     bytes
+}
+
+fn written_waits(write: fn(&Profile<'_>, &mut dyn Write) -> Result<()>) -> Vec<u8> {
+    let recording = recording();
+    let profile = Profile::of_waits(&recording, recording.timeline.window);
+    let mut bytes = Vec::new();
+    write(&profile.expect("it has waits"), &mut bytes).expect("memory");
+    bytes
+}
+
+#[test]
+fn folded_waits_have_their_time_and_end_with_what_was_waited_for() {
+    let text = String::from_utf8(written_waits(folded::write)).expect("text");
+    expect![[r#"
+        server,x;futex 501
+        server,x;main;work;inlined;do_futex;fsync 2000
+        server,x;main;work;inlined;do_futex;futex 3000
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn waits_are_contentions_with_a_delay_in_pprof() {
+    let mut bytes = Vec::new();
+    let packed = written_waits(pprof::write);
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&packed[..]), &mut bytes)
+        .expect("gzip");
+    let read = pprof::ProfileMessage::decode(&bytes[..]).expect("a profile");
+    for word in ["contentions", "delay", "futex", "fsync"] {
+        assert!(read.string_table.iter().any(|it| it == word), "{word}");
+    }
+    let mut values: Vec<&[i64]> = read.sample.iter().map(|it| &it.value[..]).collect();
+    values.sort_unstable();
+    let expected: [&[i64]; 3] = [&[1, 500_500], &[1, 2_000_000], &[1, 3_000_000]];
+    assert_eq!(values, expected);
+}
+
+#[test]
+fn speedscope_weighs_waits_by_their_time() {
+    let text = String::from_utf8(written_waits(speedscope::write)).expect("text");
+    let read: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let profile = &read["profiles"][0];
+    assert_eq!(profile["endValue"], 5_500_500);
+    assert_eq!(
+        profile["weights"],
+        serde_json::json!([3_000_000, 2_000_000, 500_500])
+    );
 }
 
 #[test]
