@@ -24,7 +24,6 @@ pub(crate) fn value(evidence: &Evidence, facts: &Facts<'_>) -> Option<f64> {
 
 /// Whether a number is what its formula gives, as far as doubles and a cut at all of the time allow.
 pub(crate) fn holds(evidence: &Evidence, facts: &Facts<'_>) -> bool {
-    const NEAR: f64 = 1e-6;
     let Some(formula) = &evidence.formula else {
         return true;
     };
@@ -33,9 +32,21 @@ pub(crate) fn holds(evidence: &Evidence, facts: &Facts<'_>) -> bool {
     let is_nothing = !value.is_finite() && (said == 0.0 || !said.is_finite());
     // Of amounts that no machine has there may be nothing to divide by.
     let is_cut = said >= 1.0 && (value >= 1.0 || value.is_nan());
-    let is_near = (value - said).abs() <= NEAR * said.abs().max(1.0);
+    let is_near = are_near(value, said, over.account_ns());
     // In a damaged recording a counter may run backwards: that is no measure, and causes leave it out.
     is_near || is_cut || is_nothing || over.ran_backwards.get()
+}
+
+/// Whether two ways to a number gave the same. Where it is part of an account, that has a whole number of ns, which tells
+/// where a target did next to nothing.
+fn are_near(value: f64, said: f64, account_ns: f64) -> bool {
+    const NEAR: f64 = 1e-6;
+    let rounding = if account_ns > 0.0 {
+        1.0 / account_ns
+    } else {
+        0.0
+    };
+    (value - said).abs() <= NEAR.max(rounding) * said.abs().max(1.0)
 }
 
 /// The window over which amounts are worked out.

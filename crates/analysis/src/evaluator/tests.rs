@@ -9,7 +9,7 @@ use model::{
 use sensors::thread_time::THREAD_TIME;
 use serde::Deserialize;
 
-use super::Over;
+use super::{Over, are_near};
 use crate::facts;
 use crate::scene::{Roles, Scene, Scope};
 use crate::thresholds::Thresholds;
@@ -223,4 +223,14 @@ fn meta(cases: &Cases, window: Window) -> Meta {
         segment: None,
         firings: Vec::new(),
     }
+}
+
+#[test]
+fn the_rounding_of_a_small_account_makes_no_number_wrong() {
+    // Seen of a server that had worked for some 50 us.
+    let (value, said) = (0.592_344_344, 0.592_338_733);
+    assert!(are_near(value, said, 53_000.0));
+    assert!(!are_near(value, said, 1e9));
+    assert!(!are_near(value, said, f64::NAN));
+    assert!(are_near(said + 1e-7, said, f64::NAN));
 }
