@@ -67,15 +67,16 @@ sweep() {
 }
 echo "   Measuring a request's CPU time"
 # Where the quota ends them, as in what follows: with CPUs to spare a request needs a third less, or as much.
-sweep 0.078 5 --repeat 2 --set instances+clients+data=6/2/45M --set "quota+memory+iops=0.100/80M/$iops" \
+tried=0.100 tried_own=0.078
+sweep "$tried_own" 5 --repeat 2 --set instances+clients+data=6/2/45M --set "quota+memory+iops=$tried/80M/$iops" \
     --folder "$out/first" --json "$out/first.json" >"$out/first.txt" 2>&1
 # So that on any machine two vCPUs of each of six nodes are enough for three fifths of what the clients ask for, and four of
 # each of three for all of it, with 1.56 for the node itself, as in the published figures.
-read -r small large own < <(python3 - "$out/first.json" <<'PYTHON'
+read -r small large own < <(python3 - "$out/first.json" "$tried" "$tried_own" <<'PYTHON'
 import json, sys
 
 figures = {it["key"]: it["value"] for it in json.load(open(sys.argv[1]))["points"][0]["figures"]}
-each = (0.100 - 0.078) / (figures["throughput"] / 6)
+each = (float(sys.argv[2]) - float(sys.argv[3])) / (figures["throughput"] / 6)
 asked = 2 / 0.0094
 vcpu = 0.62 * asked * each / (2 - 1.56)
 print(f"{2 * vcpu:.3f} {4 * vcpu:.3f} {1.56 * vcpu:.3f}")

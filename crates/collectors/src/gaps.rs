@@ -1,6 +1,6 @@
 //! Gaps on their way to the recording, which has the list of all.
 
-use model::{Gap, GapReason, Part, Sentence, Window};
+use model::{Gap, GapReason, Sentence, Window};
 
 /// Gaps over the whole recording, at most: every group may cause one.
 const MOST_REPORTED: usize = 1_000;
@@ -27,7 +27,7 @@ impl Gaps {
     pub(crate) fn report_interval(
         &mut self,
         table: &str,
-        what: Part,
+        what: impl Into<Sentence>,
         window: Window,
         reason: GapReason,
     ) {
@@ -52,7 +52,7 @@ impl Gaps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{EntityKind, Timestamp};
+    use model::{EntityKind, Part, Timestamp};
 
     #[test]
     fn interval_gaps_are_all_reported_and_others_once_up_to_a_limit() {

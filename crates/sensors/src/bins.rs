@@ -2,10 +2,13 @@
 
 use model::{Column, EntityKind, RowKind, Table, Unit};
 
+/// How long a bin is, ns (CPU_BIN_NS and REQUESTS_BIN_NS of the programs).
+pub const BIN_NS: u64 = 20_000_000;
+
 const SWITCH: &str = "sched_switch by BPF";
 
 static CPU_COLUMNS: &[Column] = &[
-    BIN_NS,
+    LENGTH,
     Column::gauge(
         "target_ns",
         Unit::Nanoseconds,
@@ -32,7 +35,7 @@ static CPU_COLUMNS: &[Column] = &[
     ),
 ];
 
-const BIN_NS: Column = Column::gauge(
+const LENGTH: Column = Column::gauge(
     "bin_ns",
     Unit::Nanoseconds,
     "How long the bin is, from the row's time on.",
@@ -50,7 +53,7 @@ pub static CPU_BIN: Table = Table::new(
 .rows(RowKind::Events);
 
 static REQUEST_COLUMNS: &[Column] = &[
-    BIN_NS,
+    LENGTH,
     Column::gauge(
         "requests",
         Unit::Count,
@@ -64,7 +67,7 @@ pub static REQUEST_BIN: Table = Table::new(
     "request_bin",
     EntityKind::Machine,
     "Requests that target and dependencies answered, in bins of 20 ms; between the first and the last row none was answered in a \
-     bin without one.",
+     bin without one, gaps aside.",
     REQUEST_COLUMNS,
 )
 .rows(RowKind::Events);

@@ -100,14 +100,6 @@ export const FOLDED: readonly string[] = [
 /** So much of a recording must lie in on-windows for its exact bins to be drawn, and not samples of all of it. */
 const MOSTLY: Share = 0.9;
 
-/** The bins of the CPUs that were counted whole, with what lies between them. */
-function counted(tables: Tables, ...names: readonly string[]): Amounts | undefined {
-  const rows = tables.rows("cpu_bin");
-  if (rows === undefined || rows.times.length === 0) return undefined;
-  const amounts = ofRows(rows, ...names);
-  return { ...amounts, holes: holesOf(amounts) };
-}
-
 /** The part of a recording that they cover. */
 const covered = ({ from, bin }: Amounts, { whole }: Recording): Share =>
   (from.length * bin) / length(whole);
@@ -118,14 +110,17 @@ export function foldables(recording: Recording, tables: Tables): Foldable[] {
   const add = (about: Omit<Foldable, "data">, data: Amounts | undefined) => {
     if (data?.amounts.some((it) => it > 0)) all.push({ ...about, data });
   };
-  const waiting = counted(tables, "cpu_wait_ns");
+  const counted = tables.rows("cpu_bin");
+  const waited = counted && counted.times.length > 0 ? ofRows(counted, "cpu_wait_ns") : undefined;
+  const holes = waited ? holesOf(waited) : [];
   const sampled = tables.rows("on_cpu");
   const isCounted =
-    waiting !== undefined && (sampled === undefined || covered(waiting, recording) > MOSTLY);
+    waited !== undefined && (sampled === undefined || covered(waited, recording) > MOSTLY);
   const onCpu = (id: string, whose: string, ...columns: readonly string[]) => {
-    const table = isCounted ? "cpu_bin" : "cpu_sample";
-    const data = isCounted ? counted(tables, ...columns) : sampled && ofRows(sampled, ...columns);
-    add({ id, title: `on-CPU, ${whose}`, unit: "CPUs", table }, data);
+    const about = { id, title: `on-CPU, ${whose}`, unit: "CPUs" };
+    if (isCounted && counted)
+      add({ ...about, table: "cpu_bin" }, { ...ofRows(counted, ...columns), holes });
+    else add({ ...about, table: "cpu_sample" }, sampled && ofRows(sampled, ...columns));
   };
   onCpu("cpu", "all", "target_ns", "generator_ns", "others_ns");
   onCpu("cpu-target", "target", "target_ns");
@@ -134,12 +129,12 @@ export function foldables(recording: Recording, tables: Tables): Foldable[] {
   const answered = tables.rows("request_bin");
   const requests = tables.bins("requests");
   const place = requests?.about.columns.findIndex(({ name }) => name === "requests") ?? -1;
-  add(
-    { id: "requests", title: "requests", unit: "requests/s", table: "requests" },
-    answered
-      ? ofRows(answered, "requests")
-      : ofSeries([...(requests?.columns[place]?.values() ?? [])]),
-  );
+  const ofRequests = { id: "requests", title: "requests", unit: "requests/s" };
+  if (answered) add({ ...ofRequests, table: "request_bin" }, ofRows(answered, "requests"));
+  else {
+    const all = [...(requests?.columns[place]?.values() ?? [])];
+    add({ ...ofRequests, table: "requests" }, ofSeries(all));
+  }
   const blocked = tables.rows("blocked");
   const ledger = tables.bins("ledger");
   if (ledger !== undefined) {
@@ -150,10 +145,10 @@ export function foldables(recording: Recording, tables: Tables): Foldable[] {
       };
       const fine = blocked?.about.columns.some(({ name }) => name === `${key}_ns`);
       const own = () => [...series].flatMap(([thread, it]) => (threads.has(thread) ? [it] : []));
-      if (key === "cpu_wait" && waiting !== undefined) add(about("cpu_bin"), waiting);
+      if (key === "cpu_wait" && waited) add(about("cpu_bin"), { ...waited, holes });
       else if (blocked !== undefined && fine) {
         // Waits are taken where the CPUs' bins are counted.
-        const { known, holes = [] } = waiting ?? { known: recording.whole };
+        const known = waited?.known ?? recording.whole;
         add(about("wait_sample"), { ...ofRows(blocked, `${key}_ns`), known, holes });
       } else if (key === "cpu_wait" || state === "blocked") {
         add(about("thread_time"), ofSeries(own()));

@@ -57,17 +57,17 @@ function WaitGraph() {
         </div>
       )}
       <details open={graph === undefined}>
-        <summary>In numbers, with what they did for whom is waited</summary>
+        <summary>In numbers, with what those did meanwhile who are waited for</summary>
         <NumberTable
           caption="Who waits for whom"
           titles={[
             ["Who", "text"],
             ["For", "text"],
-            ["In", "text"],
+            ["What", "text"],
             "Threads",
             ["Waits/s", "number wide"],
             "Each",
-            ["These did meanwhile", "text wide"],
+            ["Meanwhile those did", "text wide"],
           ]}
           rows={lines.map((it) => [
             it.who,

@@ -104,6 +104,7 @@ impl Collector for Events {
             if let Some(requests) = &mut self.requests {
                 requests.set_clock(thread_times.programs().ahead_ns());
             }
+            thread_times.take_bins(out);
         }
         if tick.is_due(tick.budget().threads) {
             self.sample_threads(tick, scene, out);
@@ -232,7 +233,12 @@ impl Events {
         // Accounts of threads that rarely block can only be compared while everything is counted.
         self.read_thread_times(boottime(), scene, out);
         let at = match &mut self.thread_times {
-            Some(thread_times) => thread_times.end_on_window(),
+            Some(thread_times) => {
+                let at = thread_times.end_on_window();
+                // The next on-window may begin before the next tick.
+                thread_times.take_bins(out);
+                at
+            }
             None => boottime(),
         };
         self.note_coverage(at, out);

@@ -1,23 +1,25 @@
 //! Answers in bins of 20 ms.
 
-use kernel::bpf::requests::{REQUEST_BIN_NS, Requests};
-use model::{GapReason, Timestamp};
+use kernel::bpf::requests::Requests;
+use kernel::clock::boottime;
+use model::{GapReason, Timestamp, Window};
 use sensors::bins::REQUEST_BIN;
 
 use crate::output::{Output, TableId};
 use crate::registry::MACHINE;
 
 /// How long a bin is, ns.
-const BIN_NS: i64 = REQUEST_BIN_NS.cast_signed();
+const BIN_NS: i64 = sensors::bins::BIN_NS.cast_signed();
 
 /// Rows of bins with requests, and of the first and the last, between which nothing is left out.
 pub(super) struct AnsweredRows {
     table: TableId,
     /// The scheduler's clock less `CLOCK_BOOTTIME`, ns.
     pub(super) ahead_ns: Option<i64>,
-    any: bool,
-    /// The last bin, if it has no row.
-    empty: Option<Timestamp>,
+    /// When the last bin began that was told.
+    last: Option<Timestamp>,
+    /// Whether it has no row.
+    is_empty: bool,
 }
 
 impl AnsweredRows {
@@ -25,8 +27,8 @@ impl AnsweredRows {
         Self {
             table: out.open(&REQUEST_BIN),
             ahead_ns: None,
-            any: false,
-            empty: None,
+            last: None,
+            is_empty: false,
         }
     }
 
@@ -35,30 +37,32 @@ impl AnsweredRows {
         let Self {
             table,
             ahead_ns: Some(ahead_ns),
-            any,
-            empty,
+            last,
+            is_empty,
         } = self
         else {
             return;
         };
         let rows = &mut out.tables[*table].rows;
         let lost = programs.answered(*ahead_ns, |from, requests| {
-            *empty = (*any && requests == 0).then_some(from);
-            if empty.is_none() {
+            *is_empty = last.is_some() && requests == 0;
+            if !*is_empty {
                 rows.push(from, MACHINE, &[BIN_NS, requests.cast_signed()]);
             }
-            *any = true;
+            *last = Some(from);
         });
-        if lost > 0 {
+        if let Some(last) = last.filter(|_| lost > 0) {
+            let window = Window::new(last + BIN_NS, boottime());
             let what = "bins of 20 ms that were read too late";
+            let lost = GapReason::Dropped(lost);
             out.gaps
-                .report(&REQUEST_BIN.name, what, GapReason::Dropped(lost));
+                .report_interval(&REQUEST_BIN.name, what, window, lost);
         }
     }
 
     pub(super) fn finish(&mut self, programs: &mut Requests, out: &mut Output) {
         self.sample(programs, out);
-        if let Some(from) = self.empty.take() {
+        if let Some(from) = self.last.filter(|_| self.is_empty) {
             out.tables[self.table]
                 .rows
                 .push(from, MACHINE, &[BIN_NS, 0]);

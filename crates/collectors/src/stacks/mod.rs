@@ -2,6 +2,7 @@
 //! and of who ended these.
 
 mod call_tree;
+mod locks;
 mod naming;
 mod owners;
 mod perf_maps;

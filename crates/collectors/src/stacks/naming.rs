@@ -8,6 +8,7 @@ use kernel::stacks::symbols::{self, Functions, KernelSymbols};
 use kernel::stacks::{ModuleId, Unwinder};
 
 use super::call_tree::{Origin, Place};
+use super::locks::NamedLock;
 use super::perf_maps::PerfMaps;
 
 /// Files that were not named by then stay without names: the user waits for the answer.
@@ -19,49 +20,8 @@ pub(super) struct Named {
     pub(super) functions: Vec<(Place, Functions)>,
     /// Files for which there was no time.
     pub(super) unnamed_files: u64,
+    /// Locks that are variables.
     pub(super) locks: Vec<NamedLock>,
-}
-
-/// A lock that is a variable.
-pub(super) struct NamedLock {
-    /// Whose.
-    pub(super) pid: u32,
-    /// In its memory.
-    pub(super) address: u64,
-    pub(super) module: ModuleId,
-    pub(super) variable: String,
-}
-
-/// Where locks are: by process and address the file, and the address in it.
-pub(super) type LocksAt = BTreeMap<(u32, u64), (ModuleId, u64)>;
-
-/// Names locks.
-pub(super) fn name_locks(locks: &LocksAt, unwinder: &Unwinder) -> Vec<NamedLock> {
-    let mut by_file: BTreeMap<ModuleId, Vec<(u32, u64, u64)>> = BTreeMap::new();
-    for ((pid, address), (module, stated)) in locks {
-        let of_file = by_file.entry(*module).or_default();
-        of_file.push((*pid, *address, *stated));
-    }
-    let mut named = Vec::new();
-    for (module, locks) in by_file {
-        let Some(file) = unwinder.file_of(module) else {
-            continue;
-        };
-        let mut addresses: Vec<u64> = locks.iter().map(|it| it.2).collect();
-        addresses.sort_unstable();
-        addresses.dedup();
-        let names = symbols::variables_of(file, &addresses);
-        named.extend(locks.into_iter().filter_map(|(pid, address, stated)| {
-            let place = addresses.binary_search(&stated).ok()?;
-            Some(NamedLock {
-                pid,
-                address,
-                module,
-                variable: names[place].clone()?,
-            })
-        }));
-    }
-    named
 }
 
 /// Names places, which are in order.

@@ -15,15 +15,14 @@ use kernel::stacks::{CpuSamples, End, Frame, Record, Sample, SpinHints, Unwinder
 use model::Timestamp;
 
 use super::call_tree::{CallTree, Node, Origin, Place, StackNumber};
-use super::naming::{self, LocksAt, Named};
+use super::locks::Locks;
+use super::naming::{self, Named};
 use super::perf_maps::PerfMaps;
 
 /// Samples that wait for the sampler; beyond it they are lost. Likewise waits.
 const MOST_WAITING: usize = 50_000;
 /// How often waits are read where all of them may be taken: 20,000 a second fill the ring in 20 ms.
 const FAST: Duration = Duration::from_millis(5);
-/// Locks that may get a name.
-const MOST_LOCKS: usize = 10_000;
 /// Wakers whose wait is not reported yet.
 const MOST_WAKERS: usize = 10_000;
 
@@ -117,7 +116,7 @@ pub(super) struct Worker {
     /// By the thread that is woken: the waker, and where it was.
     wakers: HashMap<u32, (u32, Option<StackNumber>)>,
     maps: PerfMaps,
-    locks: LocksAt,
+    locks: Locks,
     /// Files that were handed over.
     modules: usize,
     filling: Batch,
@@ -187,7 +186,7 @@ impl Worker {
             },
             proc: proc.to_owned(),
             maps: PerfMaps::new(),
-            locks: LocksAt::new(),
+            locks: Locks::default(),
             modules: 0,
             filling: Batch::default(),
             early: Vec::new(),
@@ -247,7 +246,7 @@ impl Worker {
             &mut self.maps,
             &self.proc,
         );
-        named.locks = naming::name_locks(&self.locks, &self.frames.unwinder);
+        named.locks = self.locks.named(&self.frames.unwinder);
         self.filling.named = Some(named);
         // The sampler waits for it.
         let _ = batches.send(self.filling);
@@ -313,12 +312,8 @@ impl Worker {
         }
         let waker = wakers.remove(&wait.tid);
         let waker = waker.filter(|(tid, _)| *tid == wait.waker.tid);
-        if let Some(lock) = wait.lock
-            && locks.len() < MOST_LOCKS
-            && !locks.contains_key(&(wait.pid, lock))
-            && let Some(place) = frames.unwinder.variable_at(wait.pid, lock)
-        {
-            locks.insert((wait.pid, lock), place);
+        if let Some(lock) = wait.lock {
+            locks.note(wait.pid, lock, &frames.unwinder);
         }
         let wait_ns = wait.until.ns_since(wait.from);
         filling.waits.push(TakenWait {

@@ -146,13 +146,18 @@ impl ThreadTimeCollector {
         }
         self.round += 1;
         self.psi_groups.sample(&self.programs, now, out);
-        self.cpu_rows.sample(&mut self.programs, out);
         self.take_threads(processes, &mut out.tables);
         self.take_exited(now, processes, out);
         if background {
             self.take_background(now, &mut out.tables);
             self.note_wakeups(now, processes, out);
         }
+    }
+
+    /// Takes the bins of the CPUs' time that have ended: each 100 ms on any budget, for it costs no system call and their
+    /// ring is short.
+    pub(crate) fn take_bins(&mut self, out: &mut Output) {
+        self.cpu_rows.sample(&mut self.programs, out);
     }
 
     fn take_threads(&mut self, processes: &Processes, tables: &mut Tables) {
@@ -362,6 +367,7 @@ impl ThreadTimeCollector {
         self.wakeups.finish(out);
         self.events.finish(out);
         self.statements.finish(&self.programs, out);
+        self.cpu_rows.finish(out);
         let mut agreement = self.agreement.clone();
         let lost = self.programs.lost();
         if lost.drops > 0 {

@@ -24,7 +24,6 @@ use super::thread_time::ThreadTime;
 mod bins;
 
 use bins::AnsweredBins;
-pub use bins::REQUEST_BIN_NS;
 
 /// Whole services (REQUESTS_MOST_SERVICES), whose accounts come before those of connections.
 pub const SERVICES: usize = 16;

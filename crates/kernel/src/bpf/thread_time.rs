@@ -420,8 +420,8 @@ pub mod wait_stacks;
 mod wakeups;
 
 pub use constants::Question;
+pub use cpu_bins::CpuBin;
 use cpu_bins::CpuBins;
-pub use cpu_bins::{CPU_BIN_NS, CpuBin};
 use statement_counts::StatementSamples;
 pub use statement_counts::{Losses, StatementBuffer, StatementSum};
 pub use wait_event_counts::{WaitEventBuffer, WaitEventSum};

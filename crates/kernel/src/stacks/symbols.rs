@@ -85,16 +85,16 @@ pub fn variables_of(file: &File, addresses: &[u64]) -> Vec<Option<String>> {
     if is_large(".symtab") || is_large(".dynsym") {
         return names;
     }
+    let order = in_order(addresses);
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         if symbol.kind() != SymbolKind::Data {
             continue;
         }
-        let own = symbol.address()..symbol.address().saturating_add(symbol.size());
-        let inside = addresses.iter().zip(&mut names);
-        for (address, place) in inside.filter(|(address, _)| own.contains(address)) {
+        let start = symbol.address();
+        for (address, place) in within(&order, start, start.saturating_add(symbol.size())) {
             let Ok(name) = symbol.name() else { continue };
             let name = shortened(&demangled(name));
-            *place = Some(match address - own.start {
+            names[*place] = Some(match address - start {
                 0 => name,
                 distance => format!("{name}+{distance:#x}"),
             });
@@ -187,11 +187,24 @@ pub fn perf_map_of(proc: &Path, pid: u32) -> PathBuf {
     folder.join(format!("root/tmp/perf-{inner}.map"))
 }
 
+/// Addresses, ascending, with their places.
+fn in_order(addresses: &[u64]) -> Vec<(u64, usize)> {
+    let mut order: Vec<(u64, usize)> = addresses.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    order
+}
+
+/// Those from a start up to an end.
+fn within(order: &[(u64, usize)], start: u64, end: u64) -> impl Iterator<Item = &(u64, usize)> {
+    let first = order.partition_point(|(address, _)| *address < start);
+    let from = order[first..].iter();
+    from.take_while(move |(address, _)| *address < end)
+}
+
 /// Names addresses by a perf map: `START SIZE NAME` in hexadecimal digits, later lines for newer code.
 pub fn of_perf_map(map: impl Read, addresses: &[u64]) -> Vec<Option<String>> {
     let mut names = vec![None; addresses.len()];
-    let mut order: Vec<(u64, usize)> = addresses.iter().copied().zip(0..).collect();
-    order.sort_unstable();
+    let order = in_order(addresses);
     let lines = BufReader::new(map.take(MOST_MAP_BYTES)).lines();
     for line in lines.map_while(Result::ok) {
         let mut words = line.splitn(3, ' ');
@@ -202,10 +215,7 @@ pub fn of_perf_map(map: impl Read, addresses: &[u64]) -> Vec<Option<String>> {
         let Some(name) = words.next() else {
             continue;
         };
-        let end = start.saturating_add(size);
-        let first = order.partition_point(|(address, _)| *address < start);
-        let within = order[first..].iter();
-        for (_, place) in within.take_while(|(address, _)| *address < end) {
+        for (_, place) in within(&order, start, start.saturating_add(size)) {
             names[*place] = Some(shortened(name.trim()));
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn lines(report: &Report, width: usize) -> String {
         }
     }
     let notes = [
-        "threads: those that wait so at a time, on average; meanwhile: what they did for whom is waited".to_owned(),
+        "threads: those that wait so at a time, on average; meanwhile: what those did who are waited for".to_owned(),
         "waits for work are left out".to_owned(),
     ];
     table(&rows, &notes, width)
@@ -143,8 +143,8 @@ mod tests {
                 postgres for each other (database lock)            3.25    1,234  2.30 ms
                   meanwhile waiting for a CPU 34 %, fsync 20 %
                 postgres for the disk (fsync)                      0.50    1,234  2.30 ms
-                threads: those that wait so at a time, on average; meanwhile: what they did for whom
-                is waited; waits for work are left out
+                threads: those that wait so at a time, on average; meanwhile: what those did who are
+                waited for; waits for work are left out
         "#]]
         .assert_eq(&format!("at 90\n{}\n", shown.join("\n")));
     }

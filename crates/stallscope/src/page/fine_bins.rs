@@ -15,14 +15,14 @@ use super::rows;
 use super::tables::{Written, described};
 
 /// A bin, ns.
-const FINEST_NS: i64 = 20_000_000;
+const FINEST_NS: i64 = sensors::bins::BIN_NS.cast_signed();
 /// Bins of a page, at most: half an hour. A longer recording has bins of twice the length, or more.
 const MOST_BINS: f64 = 90_000.0;
 
 /// The sums of bins, by the number of the bin from the origin of the page on.
 type Bins<const N: usize> = BTreeMap<i64, [i64; N]>;
 
-const BIN_NS: Column = Column::gauge(
+const LENGTH: Column = Column::gauge(
     "bin_ns",
     Unit::Nanoseconds,
     "How long the bin is, from the row's time on.",

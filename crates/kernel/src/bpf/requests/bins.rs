@@ -2,14 +2,13 @@
 
 use libbpf_rs::MapCore;
 use model::Timestamp;
+use sensors::bins::BIN_NS;
 
 use super::Requests;
 use crate::bpf::mapped::Mapped;
 use crate::bpf::refusal::Refusal;
 use crate::clock::boottime;
 
-/// How long a bin is, ns (REQUESTS_BIN_NS).
-pub const REQUEST_BIN_NS: u64 = 20_000_000;
 /// Bins that are kept (REQUESTS_BINS).
 const BINS: usize = 64;
 /// Bins that one reading tells at most; older ones may be overwritten.
@@ -20,8 +19,8 @@ pub(super) struct AnsweredBins {
     answered: Mapped<u64>,
     /// What each place of the ring had counted when its last bin was told.
     before: [u64; BINS],
-    /// The first bin, by its number, that was not told; 0 before the first reading.
-    next: u64,
+    /// The first bin, by its number, that was not told; `None` before the first reading.
+    next: Option<u64>,
 }
 
 impl AnsweredBins {
@@ -29,20 +28,18 @@ impl AnsweredBins {
         Ok(Self {
             answered: Mapped::new(answered)?,
             before: [0; BINS],
-            next: 0,
+            next: None,
         })
     }
 
     /// Tells the bins before `end`; returns how many are lost, because this comes too late.
     fn read(&mut self, end: u64, mut each: impl FnMut(u64, u64)) -> u64 {
-        if self.next == 0 {
-            self.next = end;
-        }
         let Self {
             answered,
             before,
             next,
         } = self;
+        let next = next.get_or_insert(end);
         let counted = |place: usize| answered.get(place).unwrap_or(0);
         let ended = end.saturating_sub(*next);
         if ended > MOST {
@@ -68,10 +65,10 @@ impl Requests {
     /// requests were answered in it. Returns how many are lost, because this call comes too late. `ahead_ns`: the
     /// scheduler's clock less `CLOCK_BOOTTIME`, ns.
     pub fn answered(&mut self, ahead_ns: i64, mut each: impl FnMut(Timestamp, u64)) -> u64 {
-        let now = (boottime().as_ns() + ahead_ns).cast_unsigned() / REQUEST_BIN_NS;
+        let now = (boottime().as_ns() + ahead_ns).cast_unsigned() / BIN_NS;
         // A program that has read the clock at the end of a bin may count a moment later.
         self.bins.read(now.saturating_sub(1), |bin, requests| {
-            let from = (bin * REQUEST_BIN_NS).cast_signed() - ahead_ns;
+            let from = (bin * BIN_NS).cast_signed() - ahead_ns;
             each(Timestamp::from_ns(from), requests);
         })
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use libbpf_rs::MapCore;
 use model::Timestamp;
+use sensors::bins::BIN_NS;
 use sensors::thread_time::HOLDERS;
 
 use super::ThreadTime;
@@ -13,8 +14,6 @@ use crate::bpf::refusal::Refusal;
 use crate::bpf::skeletons::thread_time::types::{cpu_edge, run_queue};
 use crate::clock::boottime;
 
-/// How long a bin is, ns (CPU_BIN_NS).
-pub const CPU_BIN_NS: u64 = 20_000_000;
 /// Edges that a CPU's ring holds (CPU_EDGES).
 pub(super) const EDGES: usize = 64;
 /// Bins that one reading tells at most; of more the older ones may be overwritten.
@@ -52,8 +51,8 @@ impl Sums {
 /// The rings and how far they were read.
 pub(super) struct CpuBins {
     edges: Mapped<cpu_edge>,
-    /// The edge up to which bins were told, on the scheduler's clock; 0 before the first reading.
-    told: u64,
+    /// The edge up to which bins were told, on the scheduler's clock; `None` before the first reading.
+    told: Option<u64>,
     /// Room for the counters of one CPU and of all, at each edge.
     room: [Box<[Sums]>; 2],
 }
@@ -63,7 +62,7 @@ impl CpuBins {
         let room = || vec![Sums::default(); MOST + 1].into_boxed_slice();
         Ok(Self {
             edges: Mapped::new(edges)?,
-            told: 0,
+            told: None,
             room: [room(), room()],
         })
     }
@@ -76,14 +75,12 @@ impl CpuBins {
         [since, until]: [u64; 2],
         mut each: impl FnMut(u64, Sums),
     ) -> u64 {
-        if self.told == 0 {
-            // What was before is not asked for.
-            self.told = until.next_multiple_of(CPU_BIN_NS);
-        }
-        let first = self.told.max(since.next_multiple_of(CPU_BIN_NS));
-        let ended = until.saturating_sub(first) / CPU_BIN_NS;
+        // What was before the first reading is not asked for.
+        let told = *self.told.get_or_insert(until.next_multiple_of(BIN_NS));
+        let first = told.max(since.next_multiple_of(BIN_NS));
+        let ended = until.saturating_sub(first) / BIN_NS;
         let lost = ended.saturating_sub(MOST as u64);
-        let first = first + lost * CPU_BIN_NS;
+        let first = first + lost * BIN_NS;
         let bins = (ended - lost) as usize;
         if bins == 0 {
             return 0;
@@ -95,7 +92,7 @@ impl CpuBins {
             let edge = |place: u64| edges.get(cpu * EDGES + place as usize % EDGES);
             let is_read = whole(queues, cpu, |queue| {
                 for (place, sums) in own[..=bins].iter_mut().enumerate() {
-                    *sums = sums_at(queue, edge, first + place as u64 * CPU_BIN_NS);
+                    *sums = sums_at(queue, edge, first + place as u64 * BIN_NS);
                 }
             });
             // The next reading has these bins too.
@@ -107,11 +104,13 @@ impl CpuBins {
         }
         for (place, pair) in all[..=bins].windows(2).enumerate() {
             // A thread that is pulled to another CPU may be counted there a little late, as if it had waited less before.
-            let grown = |after: u64, before: u64| after.wrapping_sub(before).cast_signed().max(0);
-            let grown = pair[1].each(pair[0], |after, before| grown(after, before) as u64);
-            each(first + place as u64 * CPU_BIN_NS, grown);
+            let grown = pair[1].each(pair[0], |after, before| {
+                let by = after.wrapping_sub(before).cast_signed();
+                by.max(0).cast_unsigned()
+            });
+            each(first + place as u64 * BIN_NS, grown);
         }
-        self.told = first + bins as u64 * CPU_BIN_NS;
+        self.told = Some(first + bins as u64 * BIN_NS);
         lost
     }
 }

@@ -159,13 +159,16 @@ fn folded_waits_have_their_time_and_end_with_what_was_waited_for() {
     .assert_eq(&text);
 }
 
+fn unpacked(packed: &[u8]) -> pprof::ProfileMessage {
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(packed), &mut bytes)
+        .expect("gzip");
+    pprof::ProfileMessage::decode(&bytes[..]).expect("a profile")
+}
+
 #[test]
 fn waits_are_contentions_with_a_delay_in_pprof() {
-    let mut bytes = Vec::new();
-    let packed = written_waits(pprof::write);
-    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&packed[..]), &mut bytes)
-        .expect("gzip");
-    let read = pprof::ProfileMessage::decode(&bytes[..]).expect("a profile");
+    let read = unpacked(&written_waits(pprof::write));
     for word in ["contentions", "delay", "futex", "fsync"] {
         assert!(read.string_table.iter().any(|it| it == word), "{word}");
     }
@@ -213,11 +216,7 @@ fn speedscope_has_a_profile_for_each_program() {
 
 #[test]
 fn pprof_adds_up_samples_of_a_thread_and_a_stack() {
-    let mut bytes = Vec::new();
-    let packed = written(pprof::write);
-    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&packed[..]), &mut bytes)
-        .expect("gzip");
-    let read = pprof::ProfileMessage::decode(&bytes[..]).expect("a profile");
+    let read = unpacked(&written(pprof::write));
     let name = |id: &u64| {
         let location = read.location.iter().find(|it| it.id == *id).expect("there");
         let function = location.line[0].function_id;

@@ -7,7 +7,7 @@ use model::{ClassState, Column, LedgerClass, Quality, Role, Table, Timeline, Uni
 
 use super::super::entities::Places;
 use super::super::tables::Written;
-use super::{BIN_NS, Bins, Grid};
+use super::{Bins, Grid, LENGTH};
 
 /// Classes in which something is waited for that the thread needs to go on.
 const CLASSES: usize = {
@@ -34,7 +34,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         column.name = format!("{}_ns", class.word()).into();
         column.quality(Quality::Sampled)
     };
-    let columns = std::iter::once(BIN_NS).chain(classes().map(of_class));
+    let columns = std::iter::once(LENGTH).chain(classes().map(of_class));
     let help = "How long threads of target and dependencies waited, added up, bin by bin: time of the waits that were \
                 taken, and of those that they stand for.";
     Table {
@@ -57,7 +57,7 @@ pub(super) fn write(timeline: &Timeline, grid: &Grid, places: &mut Places<'_>) -
         };
         is_empty = false;
         let stands_for = wait.weight_ns as f64 / wait.wait_ns as f64;
-        let began = (wait.until + -wait.wait_ns).max(window.start);
+        let began = (wait.until - wait.wait_ns).max(window.start);
         for (at, change) in [(began, stands_for), (wait.until, -stands_for)] {
             let bin = grid.number(at);
             let left = grid.bin_ns - (at.ns_since(grid.origin) - bin * grid.bin_ns);

@@ -5,10 +5,10 @@ use model::{Column, Quality, Role, Timeline, Unit};
 
 use super::super::entities::Places;
 use super::super::tables::Written;
-use super::{BIN_NS, Bins, Grid, table};
+use super::{Bins, Grid, LENGTH, table};
 
 static COLUMNS: &[Column] = &[
-    BIN_NS,
+    LENGTH,
     Column::gauge(
         "target_ns",
         Unit::Nanoseconds,

@@ -35,7 +35,7 @@ fn bins_of_20_ms_have_the_requests_that_were_answered_in_them() {
     }
     std::thread::sleep(Duration::from_millis(100));
     take(&mut requests);
-    let bin_ns = REQUEST_BIN_NS.cast_signed();
+    let bin_ns = sensors::bins::BIN_NS.cast_signed();
     let counted: u64 = bins.iter().map(|it| it.1).sum();
     let follows = |it: &[(Timestamp, u64)]| it[1].0.ns_since(it[0].0) == bin_ns;
     assert!(bins.windows(2).all(follows));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::clock::boottime;
 
-const BIN_NS: i64 = CPU_BIN_NS.cast_signed();
+const BIN_NS: i64 = sensors::bins::BIN_NS.cast_signed();
 
 /// Bins of a while, looked at as the sampler does.
 fn bins_for(thread_time: &mut ThreadTime, looks: usize) -> Vec<CpuBin> {
