@@ -8,6 +8,7 @@ mod churn;
 mod cpus;
 mod downstream;
 mod event_loop;
+mod growing;
 mod http;
 mod idle;
 mod latencies;
@@ -20,6 +21,7 @@ mod request;
 mod ring;
 mod schedule;
 mod sessions;
+mod spin;
 mod spool;
 mod storage;
 mod workers;
@@ -74,6 +76,10 @@ pub enum Part {
 pub enum Server {
     /// A thread per connection; each request sleeps, holding the one mutex of the server.
     HotMutex(mutex::MutexArguments),
+    /// A thread per connection; each request computes, holding a lock that waits in a loop.
+    SpinLock(spin::SpinArguments),
+    /// A thread per connection; each request looks through a table that grows.
+    GrowingTable(growing::TableArguments),
     /// A web server with a thread per connection; each request sleeps.
     Downstream(downstream::DownstreamArguments),
     /// A thread per connection, and a thread that stops them all now and then.
@@ -97,6 +103,8 @@ pub fn play(part: &Part) -> Result<u8> {
     }
     match part {
         Part::Serve(Server::HotMutex(arguments)) => mutex::serve(arguments),
+        Part::Serve(Server::SpinLock(arguments)) => spin::serve(arguments),
+        Part::Serve(Server::GrowingTable(arguments)) => growing::serve(arguments),
         Part::Serve(Server::Downstream(arguments)) => downstream::serve(arguments),
         Part::Serve(Server::Pausing(arguments)) => pausing::serve(arguments),
         Part::Serve(Server::SingleThread(arguments)) => event_loop::serve(arguments),

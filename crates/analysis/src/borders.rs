@@ -5,6 +5,7 @@
 //! is no matter of noise and goes before (`events`). Nothing here decides a cause.
 
 mod choice;
+mod code;
 mod events;
 mod measure;
 mod measures;
@@ -26,6 +27,14 @@ use crate::workload_metrics::{self, Bin};
 const MOST: usize = 3;
 /// Of these, what was set, or came and went.
 const MOST_EVENTS: usize = 2;
+
+/// The function of the target that takes more CPU time for a request since the border before the phase of a window.
+pub(crate) fn grown(phases: &[Phase], window: Window) -> Option<&PhaseDifference> {
+    let middle = window.start + window.len_ns() / 2;
+    let phase = phases.iter().find(|it| it.window.contains(middle))?;
+    let mut differences = phase.change.iter().flat_map(|it| &it.differences);
+    differences.find(|it| it.what == code::CODE && it.after > it.before)
+}
 
 /// Says of each phase that was measured what changed against the one before it. `sides` are in the order of time.
 pub(crate) fn tell(

@@ -4,10 +4,13 @@
 //! what its report says, over its steady phase. A group is one configuration, recorded once or several times.
 
 mod beside_exposure;
+mod code;
 mod differences;
 mod environment;
 pub(crate) mod figures;
+mod functions;
 mod in_turns;
+mod intervals;
 mod measured;
 mod sentences;
 pub(crate) mod used;
@@ -27,7 +30,8 @@ pub struct Group {
 
 /// Compares every group with the first.
 pub fn compare(groups: Vec<Group>) -> Comparison {
-    let figures = figures::rows(&groups);
+    let mut figures = figures::rows(&groups);
+    figures.extend(functions::rows(&groups));
     let environment = environment::differences(&groups);
     let caveats = sentences::caveats(&groups, &figures);
     let answers = sentences::answers(&groups, &figures);

@@ -21,6 +21,8 @@ use sensors::{COVERAGE, RECORDER, THREAD_TIME_COVERAGE};
 const WORTH_SAYING: f64 = 0.01;
 /// An interval between two rows counts as an off-window when less of it is covered.
 const OFF: f64 = 0.01;
+/// And less than this, ns: of seconds even a part of 1 % is an on-window.
+const OFF_NS: f64 = 1e6;
 /// And as covered wholly when at least as much of it is.
 const ON: f64 = 0.99;
 
@@ -167,7 +169,7 @@ struct Interval {
 
 impl Interval {
     fn is_off(&self) -> bool {
-        self.covered_ns <= OFF * self.window.len_ns() as f64
+        self.covered_ns <= (OFF * self.window.len_ns() as f64).min(OFF_NS)
     }
 
     /// A damaged recording may go back in time: nothing can be shared out there.

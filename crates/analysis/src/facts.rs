@@ -11,8 +11,8 @@ pub use of_scene::measure;
 
 use model::{
     Account, Complaint, ComplaintKind, EntityKind, Finding, GoalReport, LedgerClass, Meta,
-    Pressure, ReportSubject, Resource, Role, SpikeReport, StallKind, ThreadsAccount, Timeline,
-    Window,
+    PhaseDifference, Pressure, ReportSubject, Resource, Role, SpikeReport, StallKind,
+    ThreadsAccount, Timeline, Window,
 };
 use sensors::thread_time::Holder;
 use sensors::wait_channel::WaitChannel;
@@ -43,6 +43,15 @@ use crate::think_time::Think;
 use crate::thresholds::Thresholds;
 use crate::waits_for::Ends;
 
+/// What one window does not tell.
+#[derive(Default)]
+pub(crate) struct OfRun<'a> {
+    /// Spikes over all phases, where they were looked for and some stand out.
+    pub(crate) spikes: Option<&'a SpikeReport>,
+    /// The function that takes more CPU time for a request than in the phase before, where one plainly does.
+    pub(crate) grown: Option<&'a PhaseDifference>,
+}
+
 /// What was measured over one window. Shares are of 1, times in ns; `None` is always "not known", or
 /// that there is none, and never zero.
 pub struct Facts<'a> {
@@ -65,8 +74,8 @@ pub struct Facts<'a> {
     pub(crate) usual_ns: Option<f64>,
     /// The user's goals for latency, and whether they were met.
     pub goals: Vec<GoalReport>,
-    /// Spikes over all phases, where they were looked for and some stand out.
-    pub(crate) spikes: Option<&'a SpikeReport>,
+    /// What was found of the whole run; nothing where one phase of it is measured.
+    pub(crate) of_run: OfRun<'a>,
     /// Whether that was taken at the target's own sockets.
     pub(crate) at_sockets: bool,
     /// What requests took at the sockets of both ends.

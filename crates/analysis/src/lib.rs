@@ -51,6 +51,7 @@ mod number_format;
 mod over_time;
 mod peers;
 mod phases;
+mod pieces;
 mod poolers;
 mod pools;
 mod pressure;
@@ -143,14 +144,17 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
     let spikes = spikes.flatten();
     let scene = Scene::new(&roles, window, Scope::Run);
     let mut facts = facts::measure(&scene, &thresholds);
-    facts.spikes = spikes.as_ref();
+    facts.of_run = facts::OfRun {
+        spikes: spikes.as_ref(),
+        grown: borders::grown(&phases, window),
+    };
     let mut verdict = verdict(&facts, &phases, &thresholds);
     for finding in &mut verdict.findings {
         if let Some(command) = proof::command(finding, meta) {
             finding.to_confirm = command;
         }
     }
-    let report = Report {
+    Report {
         schema: REPORT_SCHEMA.to_owned(),
         identity: meta.identity.clone(),
         window,
@@ -163,7 +167,6 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
         disks: Vec::new(),
         connections: Vec::new(),
         by_second: None,
-        spikes: None,
         programs: Vec::new(),
         statements: Vec::new(),
         lock_holders: Vec::new(),
@@ -179,9 +182,10 @@ fn judge(timeline: &Timeline, meta: &Meta, asked: Option<Window>, with_spikes: b
         machine: None,
         proof: None,
         named_after_ns: None,
+        // Their facts are borrowed up to here.
+        spikes,
         phases,
-    };
-    Report { spikes, ..report }
+    }
 }
 
 fn verdict(facts: &facts::Facts<'_>, phases: &[Phase], thresholds: &Thresholds) -> Verdict {

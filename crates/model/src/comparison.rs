@@ -171,6 +171,8 @@ pub enum FigureFamily {
     Pressure,
     /// CPU, disk and network.
     Resource,
+    /// CPU time of the target's functions.
+    Code,
 }
 
 /// The unit of a figure.

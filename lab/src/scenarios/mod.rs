@@ -8,6 +8,7 @@ mod cpu_quota;
 mod cpu_saturated;
 mod decoys;
 mod full_disk;
+mod grown_table;
 mod held_out;
 mod hot_mutex;
 mod io_neighbour;
@@ -24,6 +25,7 @@ mod row_lock;
 #[cfg(test)]
 mod sets;
 mod single_thread;
+mod spin_lock;
 mod step_change;
 mod strangers;
 mod strangers_2;
@@ -61,6 +63,8 @@ pub fn all() -> Vec<Scenario> {
         out_of_memory::scenario(),
         row_lock::scenario(),
         hot_mutex::scenario(),
+        spin_lock::scenario(),
+        grown_table::scenario(),
         network_delay::scenario(),
         connection_limit::scenario(),
         step_change::scenario(),

@@ -2,6 +2,7 @@
 
 use model::{PhaseDifference, Timeline};
 
+use super::code;
 use super::measure::{Measure, Unit};
 use super::measures::Side;
 use super::verb;
@@ -47,7 +48,8 @@ pub(super) fn differences(
 ) -> Vec<PhaseDifference> {
     let mut found: Vec<(f64, PhaseDifference)> = Vec::new();
     let mut families = Vec::new();
-    let others = Side::others(timeline, before, after);
+    let mut others = Side::others(timeline, before, after);
+    others.extend(code::differing(before, after));
     let pairs = before.measures.iter().filter_map(|one| {
         let other = after.measures.iter();
         let mut other = other.filter(|it| it.is_of_same(one));

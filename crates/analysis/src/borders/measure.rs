@@ -15,6 +15,7 @@ pub(super) enum Family {
     Sync,
     Memory,
     Lock,
+    Code,
     Others,
 }
 

@@ -1,5 +1,7 @@
 //! What is measured of one phase to be compared with the next: rates of whole pieces of it, so that what varies within it
-//! is known. At most sixty pieces, however long it is.
+//! is known.
+
+use std::collections::BTreeMap;
 
 use model::{Entity, EntityId, EntityKind, EntityRecord, LedgerClass, Resource, Timeline, Window};
 
@@ -7,21 +9,12 @@ use super::measure::{Family, Measure, Unit};
 use crate::cpus;
 use crate::facts::Facts;
 use crate::measure::Of;
+use crate::pieces::{Piece, pieces};
 use crate::pressure;
-use crate::workload_metrics::{self, Bin};
+use crate::stacks;
 
-/// Pieces of a phase.
-const MOST_PIECES: usize = 60;
 /// The time for which a group's queues were held back by its quota.
 pub(super) const THROTTLED: &str = "throttled";
-
-/// Whole bins of a phase.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    window: Window,
-    /// Requests completed in them.
-    completed: f64,
-}
 
 /// A phase on one side of a border.
 #[derive(Clone, Debug)]
@@ -36,9 +29,12 @@ pub(crate) struct Side {
     pub(super) cpus: f64,
     /// The word for throughput: `tps`.
     pub(super) rate_unit: String,
-    pieces: Vec<Piece>,
+    pub(super) pieces: Vec<Piece>,
     /// Who of the rest stands out.
     culprit: Option<EntityId>,
+    pub(super) target: Option<Entity>,
+    /// The target's CPU time by function, ns, of each piece; `None` where what it executed is not known.
+    pub(super) code: Option<BTreeMap<String, Vec<f64>>>,
 }
 
 impl Side {
@@ -57,8 +53,10 @@ impl Side {
             latency_ns: facts.signal.and_then(|it| it.latency_ns),
             cpus: f64::from(facts.meta.cpus.max(1)),
             rate_unit: facts.rate_unit().to_owned(),
-            pieces,
             culprit: facts.culprit.as_ref().map(|it| it.id),
+            target: facts.target.as_ref().map(|it| it.entity.clone()),
+            code: by_function(facts.timeline, &pieces),
+            pieces,
         }
     }
 
@@ -74,18 +72,10 @@ impl Side {
     }
 }
 
-/// Whole bins of a window, so many together that there are not too many.
-fn pieces(bins: &[Bin], window: Window) -> Vec<Piece> {
-    let inside: Vec<&Bin> = workload_metrics::inside(bins, window).collect();
-    let together = inside.len().div_ceil(MOST_PIECES).max(1);
-    let piece = |some: &[&Bin]| {
-        let (first, last) = (some.first()?, some.last()?);
-        Some(Piece {
-            window: Window::new(first.window.start, last.window.end),
-            completed: some.iter().map(|bin| bin.completed()).sum(),
-        })
-    };
-    inside.chunks(together).filter_map(piece).collect()
+/// The target's CPU time by function, of each piece.
+fn by_function(timeline: &Timeline, pieces: &[Piece]) -> Option<BTreeMap<String, Vec<f64>>> {
+    let windows: Vec<Window> = pieces.iter().map(|it| it.window).collect();
+    stacks::cpu_by_function(timeline, &windows)
 }
 
 /// A value of each piece.

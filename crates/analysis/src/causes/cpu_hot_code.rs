@@ -1,13 +1,15 @@
-//! One function of the target has most of its CPU time.
+//! One function of the target has most of its CPU time, or takes more of it than before.
 
-use model::{Confidence, Finding, LedgerClass};
+use model::{Confidence, Evidence, Finding, LedgerClass, PhaseDifference};
 use sensors::stack::CPU_SAMPLE;
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
-use crate::number_format::{integer, percent};
-use crate::stacks;
+use crate::facts::Facts;
+use crate::number_format::{duration, integer, percent};
+use crate::stacks::{self, Hot};
+use crate::subject::Subject;
 use crate::thresholds::Threshold;
 
 const ONE: Threshold = Threshold::share(
@@ -18,11 +20,11 @@ const ONE: Threshold = Threshold::share(
 
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.hot_code",
-    help: "One function of the target has most of its CPU time.",
+    help: "One function of the target has most of its CPU time, or takes more of it for a request than before.",
     about: "the target",
     kind: Kind::Part,
     family: Family::Cpu,
-    told_by: "Samples of what ran by the clock, of the target's threads, by the innermost function, where CPU limits the target. Interpreters have one function that runs everything: it is named too, and says little. A function that was inlined is named as if it had been called, where the file says so. Code that waits in a loop is lock.spin. Compare two recordings to see which function grew.",
+    told_by: "Samples of what ran by the clock, of the target's threads, by the innermost function, where CPU limits the target. Interpreters have one function that runs everything: it is named too, and says little. A function that was inlined is named as if it had been called, where the file says so. Code that waits in a loop is lock.spin.\n\nA function grew where it plainly takes more CPU time for a request than in the phase before: of all pairs of a piece of one phase and a piece of the other at least nine in ten go the same way (Cliff's delta), and the difference is a tenth of the response time or more. Which function grew between two recordings, stallscope compare says.",
     thresholds: &[ONE],
     upstream: &[],
     wait: None,
@@ -55,34 +57,110 @@ fn judge(case: &Case<'_>) -> Judgement {
     }
     let hot = stacks::hot(facts.timeline, facts.window);
     let part = hot.as_ref().map_or(0.0, |it| it.part);
-    let Some(hot) = hot.filter(|it| it.part >= ONE.value()) else {
+    let hot = hot.filter(|it| it.part >= ONE.value());
+    let growth = facts.of_run.grown.and_then(Growth::of);
+    if hot.is_none() && growth.is_none() {
         return absent(format!(
-            "no function has more than {} of the CPU time of {}",
+            "no function has more than {} of the CPU time of {}, and none is known to have grown",
             percent(part.max(ONE.value())),
             target.name
         ));
+    }
+    let evidence = hot
+        .iter()
+        .map(|it| evidence_of(it, facts, target))
+        .chain(growth.iter().map(|it| it.evidence(facts)));
+    let said = said(hot.as_ref(), growth.as_ref(), &target.name, &parent.cause);
+    let on_cpu = facts.share(LedgerClass::OnCpu);
+    let share = match (&hot, &growth) {
+        (Some(hot), _) => Some(on_cpu * hot.part),
+        (None, growth) => growth.as_ref().and_then(|it| it.part_of_response(facts)),
     };
-    let sentence = format!(
-        "{} of the CPU time of {} is in {}, which adds to {}.",
-        percent(hot.part),
-        target.name,
-        hot.path,
-        parent.cause
-    );
-    let samples = format!(
-        "in that function, by {} samples",
-        integer(hot.samples as f64)
-    );
     Ok(Finding {
-        share: Some(facts.share(LedgerClass::OnCpu) * hot.part),
-        evidence: vec![share(
-            facts,
-            &samples,
-            "cpu_sample.stack",
-            &target.entity,
-            hot.part,
-            ONE.value(),
-        )],
-        ..case.finding(&target.entity, Confidence::Consistent, sentence)
+        share,
+        evidence: evidence.collect(),
+        ..case.finding(&target.entity, Confidence::Consistent, said)
     })
+}
+
+fn evidence_of(hot: &Hot, facts: &Facts<'_>, target: &Subject) -> Evidence {
+    let samples = integer(hot.samples as f64);
+    share(
+        facts,
+        &format!("in that function, by {samples} samples"),
+        "cpu_sample.stack",
+        &target.entity,
+        hot.part,
+        ONE.value(),
+    )
+}
+
+/// One sentence or two; at least one of both is there.
+fn said(hot: Option<&Hot>, growth: Option<&Growth<'_>>, target: &str, limit: &str) -> String {
+    let of_hot = hot.map(|it| {
+        format!(
+            "{} of the CPU time of {target} is in {}, which adds to {limit}.",
+            percent(it.part),
+            it.path
+        )
+    });
+    let of_growth = growth.map(|it| match hot {
+        Some(_) => format!("{}{}.", it.function, it.takes()),
+        None => format!(
+            "{} of {target}{}, which adds to {limit}.",
+            it.function,
+            it.takes()
+        ),
+    });
+    let both: Vec<String> = of_hot.into_iter().chain(of_growth).collect();
+    both.join(" ")
+}
+
+/// A function that takes more CPU time for a request than in the phase before.
+struct Growth<'a> {
+    difference: &'a PhaseDifference,
+    /// The function.
+    function: &'a str,
+    /// CPU time for a request, ns.
+    before: f64,
+    after: f64,
+}
+
+impl<'a> Growth<'a> {
+    fn of(difference: &'a PhaseDifference) -> Option<Self> {
+        Some(Self {
+            difference,
+            function: difference.column.rsplit_once(": ")?.1,
+            before: difference.before?,
+            after: difference.after?,
+        })
+    }
+
+    /// ` takes 0.8 ms of CPU time per request instead of 0.1 ms in the phase before`.
+    fn takes(&self) -> String {
+        format!(
+            " takes {} of CPU time per request instead of {} in the phase before",
+            duration(self.after),
+            duration(self.before)
+        )
+    }
+
+    fn part_of_response(&self, facts: &Facts<'_>) -> Option<f64> {
+        let latency = facts.signal.and_then(|it| it.latency_ns)?;
+        (latency > 0.0).then(|| (self.after / latency).min(1.0))
+    }
+
+    fn evidence(&self, facts: &Facts<'_>) -> Evidence {
+        Evidence {
+            what: format!("CPU time in {} per request", self.function),
+            column: "cpu_sample.cpu_ns".to_owned(),
+            entity: self.difference.entity.clone(),
+            window: facts.window,
+            value: self.after,
+            unit: "ns".to_owned(),
+            threshold: Some(self.before),
+            passed: true,
+            formula: None,
+        }
+    }
 }

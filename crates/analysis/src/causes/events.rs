@@ -34,7 +34,7 @@ pub(super) fn started_by(
     does: fn(&Trigger) -> String,
 ) -> Judgement {
     let target = case.seen()?;
-    let Some(spikes) = case.facts.spikes else {
+    let Some(spikes) = case.facts.of_run.spikes else {
         return absent("no spikes stand out");
     };
     let trigger = spikes.triggers.first();

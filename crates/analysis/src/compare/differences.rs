@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{Difference, Interval, IntervalMethod, LedgerClass};
 
-use super::measured::{AccountedSecond, Measured, Second};
-use super::{Group, in_turns};
+use super::intervals::Second;
+use super::measured::{AccountedSecond, Measured};
+use super::{Group, code, in_turns};
 use crate::stats::{histogram, mean, median, resamples, shift};
 
 /// The difference of a figure; `None` where one of both has no value.
@@ -76,7 +77,10 @@ fn within(first: &Measured, second: &Measured, key: &str) -> Option<Interval> {
         "throughput" => ratios(&first.seconds, &second.seconds, throughput),
         "latency" => ratios(&first.seconds, &second.seconds, latency),
         "latency.p99" => ratios(&first.seconds, &second.seconds, p99),
-        _ => of_wait(first, second, key)?,
+        _ => match key.strip_prefix(code::KEY) {
+            Some(function) => of_function(first, second, function)?,
+            None => of_wait(first, second, key)?,
+        },
     };
     ratios.sort_by(f64::total_cmp);
     let last = ratios.len().checked_sub(1)? as f64;
@@ -95,6 +99,12 @@ fn ratios<T>(first: &[T], second: &[T], of: impl Fn(&[T], &[usize]) -> Option<f6
         |(one, other): (Vec<usize>, Vec<usize>)| Some(of(second, &other)? / of(first, &one)?);
     let ratios = drawn.filter_map(ratio);
     ratios.filter(|it| it.is_finite()).collect()
+}
+
+/// The same of a function's CPU time for a request.
+fn of_function(first: &Measured, second: &Measured, function: &str) -> Option<Vec<f64>> {
+    let [one, other] = [first, second].map(|it| Some(it.code.as_ref()?.pieces(function)));
+    Some(ratios(&one?, &other?, code::for_a_request))
 }
 
 /// The same of a wait per request: its share of the response time times that.

@@ -8,17 +8,17 @@ use model::{
     Timeline, Window,
 };
 
+use super::code::Code;
+use super::intervals::{Second, counted, seconds};
 use super::used;
 use crate::block_io;
 use crate::exposure::Exposure;
 use crate::facts;
-use crate::latency_sample::Samples;
 use crate::measure::Of;
 use crate::number_format::{duration, percent, rate};
-use crate::request_times::{self, End};
 use crate::scene::{Roles, Scene, Scope};
 use crate::thresholds::Thresholds;
-use crate::workload_metrics::{self, Bin, Source, inside};
+use crate::workload_metrics::{self, Bin};
 
 /// What throughput would be without what others took; of runs that took turns alone.
 pub(super) const ALONE: &str = "throughput.alone";
@@ -50,6 +50,8 @@ pub struct Measured {
     pub(super) seconds: Vec<Second>,
     /// The account in seconds, where it is of the response time.
     pub(super) account: Vec<AccountedSecond>,
+    /// The target's CPU time by function; `None` where what it executed is not known.
+    pub(super) code: Option<Code>,
     /// The load generator that an adapter understood, and what it was asked for.
     pub(super) asked: Option<(String, Load)>,
     /// The goals for latency that it was made with, and whether they were met.
@@ -66,16 +68,6 @@ pub(super) struct AccountedSecond {
     pub(super) classes: Vec<f64>,
     /// Time that requests took, ns.
     pub(super) total_ns: f64,
-}
-
-/// An interval of the workload's signal.
-pub(super) struct Second {
-    pub(super) length_s: f64,
-    pub(super) requests: f64,
-    /// How long they took together, ns.
-    pub(super) response_ns: Option<f64>,
-    /// What their times are below, ns, and how many there are; empty where single ones are not known.
-    pub(super) buckets: Vec<(f64, f64)>,
 }
 
 impl Measured {
@@ -102,6 +94,7 @@ impl Measured {
             latency: signal("latency").map_or(Provenance::None, |it| it.provenance),
             seconds: seconds(timeline, meta, &bins, window),
             account,
+            code: Code::of(timeline, &bins, window),
             asked: asked(meta),
             exposure,
             setting,
@@ -393,72 +386,6 @@ fn totals(report: &Report, timeline: &Timeline) -> BTreeMap<&'static str, f64> {
         &["tx_bytes"],
     );
     totals
-}
-
-fn seconds(timeline: &Timeline, meta: &Meta, bins: &[Bin], window: Window) -> Vec<Second> {
-    let mut source = workload_metrics::source(timeline, meta);
-    let finer = counted(timeline, bins, window);
-    let bins: Vec<&Bin> = match &finer {
-        Some((end, finer)) => {
-            source = Source::Kernel(*end);
-            inside(finer, window).collect()
-        }
-        None => inside(bins, window).collect(),
-    };
-    let windows: Vec<Window> = bins.iter().map(|it| it.window).collect();
-    let times = match source {
-        Source::Kernel(end) => {
-            let each = request_times::over_each(timeline, end, &windows);
-            each.into_iter().map(|it| it.buckets).collect()
-        }
-        Source::Workload => sampled(timeline, &windows),
-        // Of operations nothing is known but the mean.
-        Source::Latency(_) => vec![Vec::new(); windows.len()],
-    };
-    let second = |(bin, buckets): (&&Bin, Vec<(f64, f64)>)| Second {
-        length_s: bin.window.seconds(),
-        requests: bin.completed(),
-        response_ns: bin.latency_ns.map(|ns| ns * bin.completed()),
-        buckets,
-    };
-    bins.iter().zip(times).map(second).collect()
-}
-
-/// Seconds as the kernel counted them, where the workload speaks so rarely that little is seen to vary, and both counted
-/// as many requests.
-fn counted(timeline: &Timeline, bins: &[Bin], window: Window) -> Option<(End, Vec<Bin>)> {
-    /// Intervals of the workload's own that are longer on average are too long, s.
-    const LONG_S: f64 = 2.0;
-    /// So many seconds are better than few longer intervals.
-    const ENOUGH: usize = 10;
-    /// Counts that differ by more are not of the same requests.
-    const APART: f64 = 0.05;
-    let lengths: Vec<f64> = inside(bins, window).map(|it| it.window.seconds()).collect();
-    if lengths.iter().sum::<f64>() <= LONG_S * lengths.len() as f64 {
-        return None;
-    }
-    let end = request_times::nearest_end(timeline)?;
-    let finer = request_times::bins(timeline, end);
-    let all = |bins: &[Bin]| -> f64 { inside(bins, window).map(Bin::completed).sum() };
-    let (told, counted) = (all(bins), all(&finer));
-    let is_same = (counted - told).abs() <= APART * told;
-    (is_same && inside(&finer, window).count() >= ENOUGH).then_some((end, finer))
-}
-
-/// Single operations that the workload wrote down, in buckets each 1 % wider than the one before.
-fn sampled(timeline: &Timeline, windows: &[Window]) -> Vec<Vec<(f64, f64)>> {
-    const STEP: f64 = 1.01;
-    let samples = Samples::of(timeline);
-    let each = windows.iter().map(|window| {
-        let mut buckets = BTreeMap::new();
-        for ns in samples.inside(*window) {
-            let step = ((ns as f64).max(1.0).ln() / STEP.ln()).ceil() as i32;
-            *buckets.entry(step).or_insert(0.0) += 1.0;
-        }
-        let bound = |(step, count)| (STEP.powi(step), count);
-        buckets.into_iter().map(bound).collect()
-    });
-    each.collect()
 }
 
 /// The whole run, from the workload's start on.

@@ -1,3 +1,5 @@
+mod functions;
+
 use std::collections::BTreeMap;
 
 use expect_test::expect;
@@ -6,7 +8,8 @@ use model::{
     PhaseVerdict, Provenance, Timestamp, Window,
 };
 
-use super::measured::{AccountedSecond, Second};
+use super::intervals::Second;
+use super::measured::AccountedSecond;
 use super::*;
 use crate::exposure::Exposure;
 use crate::stats::Xorshift;
@@ -54,6 +57,7 @@ fn run(name: &str, figures: &[(&str, f64)]) -> Measured {
         latency: Provenance::ToolMean,
         seconds: (0..20).map(second).collect(),
         account: Vec::new(),
+        code: None,
         asked: None,
         goals: Vec::new(),
         exposure: Err("it was not measured"),

@@ -168,6 +168,37 @@ fn what_is_counted_late_stands_for_its_on_window() {
 }
 
 #[test]
+fn a_short_on_window_between_two_far_readings_stands_for_its_own_time() {
+    // Read at the ends of the recording and at 10 s; half of the time was spent there while it was counted: for 1 s of
+    // the first half and for 50 ms, half a percent, of the second.
+    let readings = [(0, 0, 0), (10_000, 1_000, 500), (20_000, 1_050, 525)];
+    let mut timeline = recorded(&[]);
+    timeline.remove(&COVERAGE.name);
+    let some = COUNTED_CGROUP_PRESSURE
+        .position("cpu_some_ns")
+        .expect("it is a column");
+    for (ms, covered, counted) in readings {
+        let coverage = timeline.table_mut(&COVERAGE);
+        coverage.push(at(ms), MACHINE, &[covered * MS, MISSING]);
+        let mut row = vec![0; COUNTED_CGROUP_PRESSURE.columns.len()];
+        row[some] = counted * MS;
+        let table = timeline.table_mut(&COUNTED_CGROUP_PRESSURE);
+        table.push(at(ms), WAKER, &row);
+    }
+    estimate(&mut timeline);
+    let pressure = timeline
+        .series(pressure::CGROUP.table.name.as_ref(), WAKER, "cpu_some_ns")
+        .expect("it was counted");
+    for (from, to) in [(0, 10_000), (10_000, 20_000)] {
+        let share = pressure
+            .rate(Window::new(at(from), at(to)))
+            .expect("a rate")
+            / 1e9;
+        assert!((share - 0.5).abs() < 1e-6, "{share}");
+    }
+}
+
+#[test]
 fn the_places_are_those_of_the_columns() {
     for (column, name) in [
         (THROTTLED, "throttled_ns"),

@@ -3,7 +3,7 @@
 use model::{Account, Finding, GoalReport, LedgerClass, Meta, Role, Window};
 use sensors::thread_time::Holder;
 
-use super::{Facts, closed_loop};
+use super::{Facts, OfRun, closed_loop};
 use crate::account::{Accounted, Accounting, Beside};
 use crate::behind;
 use crate::coverage;
@@ -49,7 +49,7 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
     let cores = cpus::cores(timeline, window);
     let usable = usable(scene, &cores, effective_cpus);
     Facts {
-        spikes: None,
+        of_run: OfRun::default(),
         culprit: neighbours::culprit(scene, cpu.rest_ns, told_ns(target.as_ref())),
         quota: quota(scene, effective_cpus),
         quota_seen: quota_seen(scene),

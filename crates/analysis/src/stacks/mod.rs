@@ -1,5 +1,6 @@
 //! Call stacks of a recording: their frames by name, in which of them CPU time went, and where threads waited.
 
+mod by_function;
 mod places;
 mod report;
 mod waits;
@@ -10,6 +11,7 @@ use std::fmt;
 use model::{EntityId, EntityKind, EntityRecord, MISSING, StringKind, Text, Timeline, Window};
 use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL};
 
+pub(crate) use by_function::cpu_by_function;
 pub(crate) use places::{Hot, Place, hot, outside_libraries, path, spinning, where_waited};
 pub use report::report;
 pub use waits::{WaitSample, wait_samples, waits_by_process};

@@ -192,7 +192,7 @@ fn ended_in(stacks: &Stacks<'_>, by_end: &HashMap<i64, i64>) -> Option<(String, 
     by_path.into_iter().max_by_key(|(_, ns)| *ns)
 }
 
-fn is_targets(timeline: &Timeline, entity: EntityId) -> bool {
+pub(super) fn is_targets(timeline: &Timeline, entity: EntityId) -> bool {
     process_of(timeline, entity).is_some_and(|process| process.role == Role::Target)
 }
 

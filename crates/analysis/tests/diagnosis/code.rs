@@ -76,3 +76,25 @@ fn a_lock_has_the_functions_that_wait_for_it_and_that_release_it() {
         of that in futex_wait < Queue::push < serve, mostly ended in Queue::pop < serve < main"#]]
     .assert_eq(&evidence.join("\n"));
 }
+
+/// The second half needs more CPU time for a request, and does fewer.
+fn grown(ran: &str) -> String {
+    let slower = with(SATURATED, "tps 99999999996666666666");
+    with(&slower, ran)
+}
+
+#[test]
+fn a_function_that_grew_is_named_with_what_it_took_before() {
+    let report = drawn(&grown("ran hash_row<join<serve<main x0.1 x0.9")).diagnose();
+    let change = report.phases.iter().find_map(|it| it.change.as_ref());
+    let differences = &change.expect("a border").differences;
+    let said_there: Vec<&str> = differences.iter().map(|it| it.sentence.as_str()).collect();
+    expect![[r#"
+        CPU time of server in hash_row rose from 1.11 ms to 15.0 ms per request.
+        What server waits for a CPU rose from 5.56 ms to 8.33 ms per request."#]]
+    .assert_eq(&said_there.join("\n"));
+    expect!["present: 100 % of the CPU time of server is in hash_row < join < serve, which adds to cpu.saturated. hash_row takes 15.0 ms of CPU time per request instead of 1.11 ms in the phase before."].assert_eq(&said(&report, "cpu.hot_code"));
+    // A tenth of a CPU is little of what a request takes.
+    let hardly = drawn(&grown("ran hash_row<join<serve<main x0.1 x0.12")).diagnose();
+    expect!["present: 100 % of the CPU time of server is in hash_row < join < serve, which adds to cpu.saturated."].assert_eq(&said(&hardly, "cpu.hot_code"));
+}

@@ -21,11 +21,12 @@ const LABEL: usize = 38;
 const VALUE: usize = 11;
 
 /// The families, with what stands above them.
-pub(super) const FAMILIES: [(FigureFamily, &str); 4] = [
+pub(super) const FAMILIES: [(FigureFamily, &str); 5] = [
     (FigureFamily::Load, "Load"),
     (FigureFamily::Wait, "Where a request's time goes"),
     (FigureFamily::Pressure, "Pressure"),
     (FigureFamily::Resource, "Used"),
+    (FigureFamily::Code, "Server's CPU time per request, in"),
 ];
 
 /// The comparison, ending in a line end.
@@ -162,6 +163,16 @@ fn shortened(name: &str, most: usize) -> String {
     }
 }
 
+/// A function's name says most at its end: `…growing::find_row`.
+fn shortened_label(figure: &ComparedFigure, most: usize) -> String {
+    let length = figure.label.chars().count();
+    if figure.family != FigureFamily::Code || length < most {
+        return shortened(&figure.label, most);
+    }
+    let end = figure.label.chars().skip(length + 2 - most);
+    std::iter::once('…').chain(end).collect()
+}
+
 fn row(figure: &ComparedFigure, place: usize) -> String {
     let value = |at: usize| figure.values.get(at).copied().flatten();
     let shown = |it: Option<f64>| it.map_or("-".to_owned(), |it| amount(it, figure.unit));
@@ -169,7 +180,7 @@ fn row(figure: &ComparedFigure, place: usize) -> String {
     let (by, interval) = difference.map_or_else(Default::default, |it| apart(&it, figure.unit));
     format!(
         "    {:<width$}{:>VALUE$}{:>VALUE$}{by:>12}   {interval}\n",
-        shortened(&figure.label, LABEL - 2),
+        shortened_label(figure, LABEL - 2),
         shown(value(0)),
         shown(value(place)),
         width = LABEL - 2,

@@ -55,7 +55,7 @@
 //! | `blocked` | `S232` | states and system calls that serving threads are seen in, in turn, second by second: `S232 D75`; `S232!0x03000004@600` has a wait event and a wait channel |
 //! | `hotblocked` | `S232` | the same of the `hot` threads |
 //! | `complains` | nothing | a kind of complaint of the workload, how often, and its first line |
-//! | `ran`, `spun` | not recorded | functions in which each serving thread was met on a CPU, working or in a loop that waits: `innermost<caller<main`; `x0.25` behind it is the part of a sample that each stands for |
+//! | `ran`, `spun` | not recorded | functions in which each serving thread was met on a CPU, working or in a loop that waits: `innermost<caller<main`; `x0.25` behind it is the part of a sample that each stands for, `x0.1 x0.9` that in each half |
 //! | `slept` | not recorded | the same in futex; behind ` by ` where those were who ended that |
 //! | `adapter` | `drawn` | who listened to the workload; `none` for nobody |
 //! | `tail` | 0 | ms of a last short bin behind the drawing |

@@ -25,13 +25,19 @@ pub fn write(drawing: &Drawing, people: &People, timeline: &mut Timeline) {
         let Some(path) = path else {
             continue;
         };
-        // Behind ` x`: how much time each sample stands for.
-        let (path, part) = path.split_once(" x").unwrap_or((path, "1"));
-        let part: f64 = part.parse().expect("a number");
-        let ns = (part * 1e9 / PER_SECOND as f64) as i64;
-        let row = [all.number(path), ns, 0, spins];
+        // Behind ` x`: how much time each sample stands for, in equal parts of the drawing.
+        let mut words = path.split(" x");
+        let number = all.number(words.next().expect("a path"));
+        let part = |word: &str| word.trim().parse::<f64>().expect("a number");
+        let mut parts: Vec<f64> = words.map(part).collect();
+        if parts.is_empty() {
+            parts.push(1.0);
+        }
         all.each(drawing, people, |all, time, thread| {
-            all.samples.push(time, thread, &row);
+            let elapsed = time.seconds_since(at(0.0));
+            let place = elapsed * parts.len() as f64 / drawing.seconds as f64;
+            let ns = (parts[place as usize] * 1e9 / PER_SECOND as f64) as i64;
+            all.samples.push(time, thread, &[number, ns, 0, spins]);
         });
     }
     if let Some(words) = slept {
