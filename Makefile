@@ -16,7 +16,7 @@ demo-spikes: ## what starts the stall that comes every 15 s: a database whose ba
 demo-storage: ## is it the CPU or the disk: a blog under JMeter on storage that gets slower (8 minutes; root)
 	@scripts/demo-storage.sh
 
-demo-scaling: ## how many databases a host carries, and where one platform overtakes another (6 minutes; root)
+demo-scaling: ## how many databases a host carries, and where one platform overtakes another (7 minutes; root)
 	@scripts/demo-scaling.sh
 
 demo-sizing: ## how large a cluster must be: four sizes, their limits, which is best, and what the load did not test (7 minutes; root)

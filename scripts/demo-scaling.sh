@@ -38,7 +38,7 @@ cat <<'TEXT'
    Of two CPUs that is eight, less what the machine itself, the recorder and others on it need.
 
 TEXT
-"$STALLSCOPE" sweep --set instances=1,2,3,4,5,6,8,10,12 --set quota=0.25 --repeat 2 "${servers[@]}" \
+"$STALLSCOPE" sweep --set instances=1,2,3,4,5,6,8,10,12 --set quota=0.25 --repeat 3 "${servers[@]}" \
     --folder "$out/knee" --json "$out/knee.json" -o "$out/knee.html" -- "${load[@]}"
 python3 - "$out/knee.json" <<'PYTHON'
 import json, sys

@@ -11,6 +11,12 @@ if [ "$(id -u)" -ne 0 ]; then
     echo "The demo runs a PostgreSQL of its own as another user: sudo make demo-spikes" >&2
     exit 1
 fi
+out=${DEMO_OUT:-}
+for number in 1 2 3 4 5 6 7 8 9; do
+    [ -z "$out" ] || break
+    [ -e "demo-spikes-$number.stall" ] || out=demo-spikes-$number.stall
+done
+[ -n "$out" ] || { echo "There are demo-spikes-1.stall to demo-spikes-9.stall: remove one" >&2 && exit 1; }
 scripts/need.sh "the demo" compilers postgresql postgresql-server-dev-all
 scripts/rust.sh
 cargo build --profile demo -p stallscope --bins
@@ -45,7 +51,7 @@ cat >>"$place/data/postgresql.conf" <<CONF
 listen_addresses = '127.0.0.1'
 port = $PGPORT
 unix_socket_directories = ''
-shared_preload_libraries = '$place/metadata.so'
+shared_preload_libraries = 'pg_stat_statements,$place/metadata.so'
 metadata.port = 7155
 fsync = off
 CONF
@@ -54,11 +60,11 @@ CONF
 pids+=($!)
 as_owner "$bin/pg_ctl" -D "$place/data" -w -l "$place/log" start >/dev/null
 seq 1 214 | sed 's/.*/CREATE TABLE orders_& (id int);/' | "$bin/psql" --quiet
-"$bin/psql" --quiet -c 'CREATE ROLE reader'
+"$bin/psql" --quiet -c 'CREATE ROLE reader' -c 'CREATE EXTENSION pg_stat_statements'
 "$bin/pgbench" -i -q -s 5 >/dev/null 2>&1
 PATH="$place:$bin:$PATH" "${other[@]}" "$place/every" 15 sync-permissions &
 pids+=($!)
 
 echo "Recording for $seconds s" >&2
-"$stallscope" run --target "port:$PGPORT" --log "$place/calls.log" -o "${DEMO_OUT:-demo-spikes.stall}" -- \
+"$stallscope" run --target "port:$PGPORT" --postgres --log "$place/calls.log" -o "$out" -- \
     "$bin/pgbench" -n -S -c 24 -j 2 -R 1000 -T "$seconds"

@@ -13,6 +13,8 @@ use sensors::statement::{Part, Rare, STATEMENT, id_of, unknown};
 /// Statements of a report, beside the rare ones.
 const MOST: usize = 50;
 const MOST_RARE: usize = 50;
+/// So many texts of one rare kind are told one by one.
+const MOST_TEXTS: usize = 3;
 /// Beginnings of each that are told.
 const MOST_BEGUN: usize = 100;
 
@@ -150,7 +152,7 @@ fn begun(timeline: &Timeline, statement: EntityId) -> Vec<Timestamp> {
 }
 
 /// When rare statements began: each by its text, and those of one kind whose texts differ together by that kind, with
-/// the statement where it is one.
+/// the statement where it is one. Of many texts of one kind, as a script has them, only what they have together is told.
 pub(crate) fn rare_statements(
     timeline: &Timeline,
 ) -> Vec<(String, Option<EntityId>, Vec<Timestamp>)> {
@@ -164,9 +166,19 @@ pub(crate) fn rare_statements(
     }
     let mut found = Vec::new();
     for (kind, statements) in by_kind {
+        let all = || {
+            statements
+                .iter()
+                .flat_map(|it| it.2.iter().copied())
+                .collect()
+        };
+        if statements.len() > MOST_TEXTS {
+            let name = format!("{} ({} statements)", kind.words(), statements.len());
+            found.push((name, None, all()));
+            continue;
+        }
         if statements.len() > 1 {
-            let times = statements.iter().flat_map(|it| it.2.iter().copied());
-            found.push((kind.words().to_owned(), None, times.collect()));
+            found.push((kind.words().to_owned(), None, all()));
         }
         let each = statements.into_iter();
         found.extend(each.map(|(text, id, times)| (text, Some(id), times)));

@@ -22,6 +22,7 @@ mod cpu_wait;
 mod event_application;
 mod event_connections;
 mod event_exec;
+mod event_unknown;
 pub(crate) mod events;
 mod evidence;
 mod family;
@@ -101,6 +102,7 @@ pub fn all() -> &'static [Cause] {
         event_exec::CAUSE,
         event_connections::CAUSE,
         event_application::CAUSE,
+        event_unknown::CAUSE,
         load_client::CAUSE,
         cpu_softirq::CAUSE,
         cpu_kernel::CAUSE,

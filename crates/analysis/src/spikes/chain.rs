@@ -12,22 +12,31 @@ const MOST_LINKS: usize = 3;
 /// A wait that is less than this part of what spikes add is not told.
 const LEAST_SHARE: f64 = 0.2;
 
-/// Empty where nothing comes before the spikes. `elsewhere` is what is different on other nodes.
+/// Empty where nothing comes before the spikes and nothing explains them. `elsewhere` is what is different on other nodes.
 pub(super) fn sentence(report: &SpikeReport, elsewhere: &[NodeDifferences]) -> String {
-    let Some(first) = report.triggers.first() else {
-        return String::new();
-    };
-    let mut parts = vec![format!("{}{}", how_often(report, first), does(first))];
-    parts.extend(later(report, first));
+    let mut parts = Vec::new();
+    if let Some(first) = report.triggers.first() {
+        parts.push(format!(
+            "{}{}",
+            how_often(report, first.events),
+            does(first)
+        ));
+        parts.extend(later(report, first));
+    }
     parts.extend(waits(&report.differences));
     for node in elsewhere {
         let work = works(&node.differences).into_iter();
         parts.extend(work.map(|it| format!("on {} {it}", node.node)));
     }
-    parts.join("; ") + "."
+    match (report.triggers.is_empty(), parts.is_empty()) {
+        (_, true) => String::new(),
+        (false, _) => parts.join("; ") + ".",
+        (true, _) => how_often(report, report.spikes.len() as u64) + &parts.join("; ") + ".",
+    }
 }
 
-fn how_often(report: &SpikeReport, first: &Trigger) -> String {
+/// How often the spikes come, or the events where they have no period.
+fn how_often(report: &SpikeReport, events: u64) -> String {
     match report.trains.first() {
         Some(Train {
             period_ns,
@@ -39,11 +48,7 @@ fn how_often(report: &SpikeReport, first: &Trigger) -> String {
             period_ns / 1e9,
             spikes.len()
         ),
-        None => format!(
-            "{} times in {:.0} s ",
-            first.events,
-            report.window.seconds()
-        ),
+        None => format!("{events} times in {:.0} s ", report.window.seconds()),
     }
 }
 

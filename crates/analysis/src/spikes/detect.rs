@@ -45,6 +45,9 @@ const SINGLE: Bar = Bar {
     rate: 0.25,
 };
 
+/// Less of what a spike costs than this is no part of it at its ends.
+const LITTLE: f64 = 0.05;
+
 /// What is usual.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usual {
@@ -142,7 +145,10 @@ pub(super) fn spikes(bins: &[Bin], window: Window) -> Vec<Range<usize>> {
         at = range.end;
         found.push(range);
     }
-    let mut merged = merge(found);
+    let mut merged: Vec<Range<usize>> = together(found)
+        .into_iter()
+        .map(|parts| costly(bins, &parts, &around[parts[0].start - first]))
+        .collect();
     // What reaches an end may be the load's beginning or its end, and what lasts for most of the run is what is usual in
     // it.
     let most = (last - first) / 2;
@@ -176,16 +182,72 @@ fn around(bins: &[Bin], range: Range<usize>) -> Vec<Around> {
 
 /// Spikes nearer to each other than either is long, or than three intervals, are one.
 pub(super) fn merge(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    let mut merged: Vec<Range<usize>> = Vec::new();
+    together(found).iter().map(|it| whole(it)).collect()
+}
+
+/// The parts of each spike, at least one.
+fn together(found: Vec<Range<usize>>) -> Vec<Vec<Range<usize>>> {
+    let mut spikes: Vec<Vec<Range<usize>>> = Vec::new();
     for range in found {
-        match merged.last_mut() {
-            Some(last) if range.start - last.end <= last.len().min(range.len()).max(3) => {
-                last.end = range.end;
-            }
-            _ => merged.push(range),
+        let is_near = |parts: &&mut Vec<Range<usize>>| {
+            let so_far = whole(parts);
+            range.start - so_far.end <= so_far.len().min(range.len()).max(3)
+        };
+        match spikes.last_mut().filter(is_near) {
+            Some(parts) => parts.push(range),
+            None => spikes.push(vec![range]),
         }
     }
-    merged
+    spikes
+}
+
+/// From the first part to the last.
+fn whole(parts: &[Range<usize>]) -> Range<usize> {
+    let end = parts.last().map_or(0, |it| it.end);
+    parts.first().map_or(0, |it| it.start)..end
+}
+
+/// A spike without what hardly adds to it at its ends: an interval of noise just before it would make the onset earlier.
+fn costly(bins: &[Bin], parts: &[Range<usize>], usual: &Around) -> Range<usize> {
+    let costs: Vec<Cost> = parts
+        .iter()
+        .map(|it| Cost::of(&bins[it.clone()], usual))
+        .collect();
+    let all = costs.iter().fold(Cost::default(), |sum, it| Cost {
+        added_ns: sum.added_ns + it.added_ns,
+        lost: sum.lost + it.lost,
+    });
+    let counts =
+        |cost: &Cost| cost.added_ns > LITTLE * all.added_ns || cost.lost > LITTLE * all.lost;
+    let first = costs.iter().position(counts).unwrap_or(0);
+    let last = costs.iter().rposition(counts).unwrap_or(parts.len() - 1);
+    whole(&parts[first..=last])
+}
+
+/// What intervals cost beyond the usual.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    /// Time of requests, ns.
+    added_ns: f64,
+    /// Requests that did not come.
+    lost: f64,
+}
+
+impl Cost {
+    fn of(bins: &[Bin], usual: &Around) -> Self {
+        let added = |it: &Bin| {
+            let longer = it.latency_ns? - usual.latency?.median;
+            Some(it.completed() * longer.max(0.0))
+        };
+        let lost = |it: &Bin| {
+            let missing = usual.rate?.median - it.throughput;
+            Some(missing.max(0.0) * it.window.seconds())
+        };
+        Self {
+            added_ns: bins.iter().filter_map(added).sum(),
+            lost: bins.iter().filter_map(lost).sum(),
+        }
+    }
 }
 
 /// One spike, from its intervals.

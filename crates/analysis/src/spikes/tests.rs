@@ -49,6 +49,20 @@ fn a_stall_every_ten_seconds_is_found_with_what_it_lost() {
 }
 
 #[test]
+fn an_interval_of_noise_just_before_a_spike_makes_no_earlier_onset() {
+    let (bins, window) = bins((0..600).map(|step| match step % 100 {
+        // Twice as slow, for a tenth of a second, and three tenths later the stall.
+        36 | 56 => (1_000.0, 9.0),
+        40..50 => (0.0, 0.0),
+        50..52 => (2_000.0, 600.0),
+        _ => (1_000.0 + 10.0 * wave(step), 4.0 + wave(step) / 10.0),
+    }));
+    let found = spikes(&bins, window);
+    let expected: Vec<_> = (0..6).map(|it| 100 * it + 40..100 * it + 52).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn noise_and_a_slow_change_are_no_spikes() {
     let (bins, window) = bins((0..3_000).map(|step| {
         let slope = 1.0 + step as f64 / 3_000.0;

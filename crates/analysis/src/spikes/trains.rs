@@ -27,6 +27,8 @@ const NEAR: f64 = 0.15;
 /// Or so many median absolute deviations of those that are, where that is less, but never than this part.
 const DEVIATIONS: f64 = 6.0;
 const NEAREST: f64 = 0.02;
+/// Most events lie so much nearer to each other than to a line that others draw away from them.
+const DRAWN_AWAY: f64 = 0.5;
 /// Their deviation from the period's own times is this part of it at most. That of ten events whose own is 0.05 is above
 /// 0.06 once in five times.
 const MOST_JITTER: f64 = 0.08;
@@ -284,9 +286,19 @@ fn fit(events: &[(usize, f64)], count: usize, guess: f64) -> Option<Found> {
         (start, period) = (line.start, line.period);
         let off: Vec<f64> = members
             .iter()
-            .map(|(at, cycle)| (events[*at].1 - start - period * *cycle as f64).abs())
+            .map(|(at, cycle)| events[*at].1 - start - period * *cycle as f64)
             .collect();
-        near = (DEVIATIONS * median(&off)?).clamp(NEAREST * period, NEAR * period);
+        let deviation = |from: f64| {
+            let each: Vec<f64> = off.iter().map(|it| (it - from).abs()).collect();
+            median(&each)
+        };
+        let (middle, mut own) = (median(&off)?, deviation(0.0)?);
+        // A few that are far off draw the line away from most.
+        if deviation(middle)? <= DRAWN_AWAY * own {
+            start += middle;
+            own = deviation(middle)?;
+        }
+        near = (DEVIATIONS * own).clamp(NEAREST * period, NEAR * period);
     }
     let members = members(events, start, period, near);
     let line = least_squares(events, &members)?;

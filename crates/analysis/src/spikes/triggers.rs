@@ -49,11 +49,12 @@ pub(super) fn of(
         return (Vec::new(), 0);
     }
     let before = reach(onsets);
+    let own = in_train(onsets, trains);
     let scored = streams.iter().map(|stream| {
         let late = interval + stream.resolution;
         let reach = Reach { before, late };
         Scored {
-            trigger: score(stream, onsets, span, reach),
+            trigger: score(stream, onsets, &own, span, reach),
             recall: recall_in_train(&stream.times, onsets, trains, reach),
             alike: alike(&stream.times, onsets, trains, reach, interval),
             resolution: stream.resolution,
@@ -80,8 +81,7 @@ pub(super) fn of(
 /// A stream beside the spikes, and how exactly its events are known, s.
 struct Scored {
     trigger: Trigger,
-    /// Part of the spikes of the first train that an event precedes; of all spikes without one. Spikes beside the train
-    /// have another cause.
+    /// Part of the spikes of the first train that an event precedes; of all spikes without one.
     recall: f64,
     /// How often chance makes both vary, or miss, so much together.
     alike: f64,
@@ -135,7 +135,16 @@ fn nearness(times: &[f64], onsets: &[f64], reach: Reach) -> f64 {
     near.sum::<f64>() / onsets.len() as f64
 }
 
-fn score(stream: &Stream, onsets: &[f64], span: f64, reach: Reach) -> Trigger {
+/// The onsets of the first train, or all without one. Spikes beside the train have another cause.
+fn in_train(onsets: &[f64], trains: &[Found]) -> Vec<f64> {
+    match trains.first() {
+        Some(train) => train.members.iter().map(|(at, _)| onsets[*at]).collect(),
+        None => onsets.to_vec(),
+    }
+}
+
+/// `own` are those onsets that the events have to come near to.
+fn score(stream: &Stream, onsets: &[f64], own: &[f64], span: f64, reach: Reach) -> Trigger {
     let times = &stream.times;
     let each = lags(times, onsets, reach);
     let known: Vec<f64> = each.iter().copied().flatten().collect();
@@ -151,7 +160,7 @@ fn score(stream: &Stream, onsets: &[f64], span: f64, reach: Reach) -> Trigger {
     let followed = followed.count();
     let recall = known.len() as f64 / onsets.len() as f64;
     let by_chance = covered(times, span, reach);
-    let p_value = shifted(times, onsets, span, reach);
+    let p_value = shifted(times, own, span, reach);
     Trigger {
         kind: stream.kind,
         name: stream.name.clone(),

@@ -138,6 +138,13 @@ fn rare_statements_have_times_and_those_of_a_kind_are_told_together() {
             ("GRANT b".to_owned(), true, 1),
         ]
     );
+    for (text, id) in [("GRANT c", 3), ("GRANT d", 4)] {
+        draw(&mut timeline, text, id, [0; 12], grant, &[8.0]);
+    }
+    let streams = rare_statements(&timeline);
+    assert_eq!(streams.len(), 1);
+    assert_eq!(streams[0].0, "GRANT, REVOKE (4 statements)");
+    assert_eq!(streams[0].2.len(), 5);
 }
 
 proptest! {

@@ -49,6 +49,29 @@ pub fn application() -> String {
     spikes() + &lane("database.deadlocks server *10", '0', '9', 1)
 }
 
+/// Nothing comes before, and requests are as many as before.
+pub fn unknown() -> String {
+    spikes().replace(&lane("tps", '2', '1', 0), &lane("tps", '2', '2', 0))
+}
+
+#[test]
+fn spikes_lead_the_verdict_where_nobody_knows_what_starts_them() {
+    let report = drawn(&unknown()).answer();
+    expect![[r#"
+        event.unknown | process server | consistent | 0.273
+        Spikes are the bottleneck: 10 of 1.00 s add 27 % of the time of requests; what starts them is not known.
+        helps: find what starts them: record with --log, --postgres and the like, or the machines that it calls (run --on): not known (how much of it can be spared is not recorded)
+        not: more of what requests wait for between the spikes, more CPUs, faster disk, more memory
+        wrong if: see what is different in them (In spikes): if that is as usual, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect!["absent: event.unknown was found"].assert_eq(&said(&report, "healthy"));
+    let few = drawn(&spikes()).answer();
+    expect!["absent: spikes add 16 % to the time of requests"]
+        .assert_eq(&said(&few, "event.unknown"));
+    let known = drawn(&exec()).answer();
+    expect!["absent: other1 comes before the spikes"].assert_eq(&said(&known, "event.unknown"));
+}
+
 #[test]
 fn what_works_before_spikes_starts_them() {
     let report = drawn(&exec()).answer();

@@ -57,9 +57,6 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("net.loss", network::loss()),
         ("net.backlog", network::backlog()),
         ("net.rtt", own(network::RTT)),
-        ("event.exec", events::exec()),
-        ("event.connections", events::connections()),
-        ("event.application", events::application()),
         ("load.client", own(load::CLIENT)),
         ("cpu.softirq", cores::softirq()),
         ("cpu.kernel", cores::kernel()),
@@ -70,8 +67,18 @@ pub fn drawings() -> Vec<(&'static str, String)> {
         ("healthy", own(healthy::HEALTHY)),
         ("undetermined", locks::tie()),
     ];
+    all.extend(of_events());
     all.extend(of_pools_and_code());
     all
+}
+
+fn of_events() -> [(&'static str, String); 4] {
+    [
+        ("event.exec", events::exec()),
+        ("event.connections", events::connections()),
+        ("event.application", events::application()),
+        ("event.unknown", events::unknown()),
+    ]
 }
 
 fn of_pools_and_code() -> [(&'static str, String); 7] {

@@ -226,3 +226,17 @@ fn turning_from_frequency_to_frequency_is_what_a_sine_of_each_is() {
         );
     }
 }
+
+#[test]
+fn onsets_that_something_else_makes_earlier_do_not_draw_the_period_away() {
+    // Two of nine have a stall of another cause half a second before them.
+    let mut times: Vec<f64> = (0..9).map(|cycle| 7.0 + 15.0 * f64::from(cycle)).collect();
+    times[3] -= 0.5;
+    times[7] -= 0.5;
+    let found = trains(&times, 150.0, DEAD);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!((found[0].period - 15.0).abs() < 0.001, "{found:?}");
+    assert!(found[0].jitter < 0.001, "{found:?}");
+    let own: Vec<usize> = found[0].members.iter().map(|it| it.0).collect();
+    assert_eq!(own, [0, 1, 2, 4, 5, 6, 8]);
+}

@@ -144,3 +144,19 @@ fn what_starts_a_train_is_named_beside_nearly_as_many_other_spikes() {
         "{named} of {trained}"
     );
 }
+
+#[test]
+fn a_trigger_is_found_though_other_stalls_run_into_some_of_its_spikes() {
+    let starts: Vec<f64> = (0..9).map(|cycle| 7.0 + 15.0 * f64::from(cycle)).collect();
+    let mut onsets: Vec<f64> = starts.iter().map(|it| it + 0.05).collect();
+    onsets[3] -= 0.5;
+    onsets[7] -= 0.5;
+    let found = trains(&onsets, 150.0, 0.8);
+    let streams = [stream("the trigger", starts)];
+    let (triggers, compared) = of(&streams, &onsets, &found, 150.0, 0.1);
+    assert_eq!((triggers.len(), compared), (1, 1));
+    assert!(
+        (triggers[0].lag_ns / 1e9 - 0.05).abs() < 0.001,
+        "{triggers:?}"
+    );
+}
