@@ -130,7 +130,7 @@ impl<'a> Growth<'a> {
     fn of(difference: &'a PhaseDifference) -> Option<Self> {
         Some(Self {
             difference,
-            function: difference.column.rsplit_once(": ")?.1,
+            function: difference.column.split_once(": ")?.1,
             before: difference.before?,
             after: difference.after?,
         })

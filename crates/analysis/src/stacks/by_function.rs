@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use model::{Timeline, Window};
-use sensors::stack::CPU_SAMPLE;
 
 use super::places::{is_targets, outside_libraries};
 use super::{Frame, Stacks, cpu_samples};
@@ -16,34 +15,31 @@ pub(crate) fn cpu_by_function(
     windows: &[Window],
 ) -> Option<BTreeMap<String, Vec<f64>>> {
     let (first, last) = (windows.first()?, windows.last()?);
-    timeline.table(&CPU_SAMPLE.name)?;
-    let mut by_stack: HashMap<i64, Vec<f64>> = HashMap::new();
+    let stacks = Stacks::of(timeline)?;
+    let mut functions: HashMap<i64, Option<&str>> = HashMap::new();
+    let mut by_function: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for sample in cpu_samples(timeline, Window::new(first.start, last.end)) {
         let at = windows.partition_point(|it| it.end <= sample.at);
         let is_inside = windows.get(at).is_some_and(|it| it.contains(sample.at));
         let Some(stack) = sample.stack.filter(|_| is_inside) else {
             continue;
         };
-        if is_targets(timeline, sample.entity) {
-            let times = by_stack
-                .entry(stack)
+        if !is_targets(timeline, sample.entity) {
+            continue;
+        }
+        let function = functions
+            .entry(stack)
+            .or_insert_with(|| own_function(&stacks.frames(stack)));
+        if let Some(function) = function {
+            let times = by_function
+                .entry(function)
                 .or_insert_with(|| vec![0.0; windows.len()]);
             times[at] += sample.cpu_ns as f64;
         }
     }
-    let stacks = Stacks::of(timeline)?;
-    let mut by_function: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (stack, times) in by_stack {
-        let frames = stacks.frames(stack);
-        let Some(function) = own_function(&frames) else {
-            continue;
-        };
-        let all = by_function
-            .entry(function.to_owned())
-            .or_insert_with(|| vec![0.0; windows.len()]);
-        all.iter_mut().zip(times).for_each(|(all, ns)| *all += ns);
-    }
-    (!by_function.is_empty()).then_some(by_function)
+    let named = by_function.into_iter();
+    let named: BTreeMap<String, Vec<f64>> = named.map(|(it, ns)| (it.to_owned(), ns)).collect();
+    (!named.is_empty()).then_some(named)
 }
 
 /// The innermost function of the program itself, or of what it runs in where there is none.
