@@ -13,6 +13,7 @@ mod settled;
 
 use model::{Phase, PhaseChange, PhaseDifference, PhaseKind, Window};
 
+pub(crate) use code::Grown;
 pub(crate) use events::limits_set;
 pub(crate) use measures::Side;
 
@@ -29,11 +30,11 @@ const MOST: usize = 3;
 const MOST_EVENTS: usize = 2;
 
 /// The function of the target that takes more CPU time for a request since the border before the phase of a window.
-pub(crate) fn grown(phases: &[Phase], window: Window) -> Option<&PhaseDifference> {
+pub(crate) fn grown(phases: &[Phase], window: Window) -> Option<Grown<'_>> {
     let middle = window.start + window.len_ns() / 2;
     let phase = phases.iter().find(|it| it.window.contains(middle))?;
     let mut differences = phase.change.iter().flat_map(|it| &it.differences);
-    differences.find(|it| it.what == code::CODE && it.after > it.before)
+    differences.find_map(Grown::of)
 }
 
 /// Says of each phase that was measured what changed against the one before it. `sides` are in the order of time.

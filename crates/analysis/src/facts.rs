@@ -11,8 +11,8 @@ pub use of_scene::measure;
 
 use model::{
     Account, Complaint, ComplaintKind, EntityKind, Finding, GoalReport, LedgerClass, Meta,
-    PhaseDifference, Pressure, ReportSubject, Resource, Role, SpikeReport, StallKind,
-    ThreadsAccount, Timeline, Window,
+    Pressure, ReportSubject, Resource, Role, SpikeReport, StallKind, ThreadsAccount, Timeline,
+    Window,
 };
 use sensors::thread_time::Holder;
 use sensors::wait_channel::WaitChannel;
@@ -31,6 +31,7 @@ pub use crate::sessions::{Blocker, Sessions, Used};
 pub use crate::subject::Subject;
 pub use crate::workload_metrics::Mean;
 
+use crate::borders::Grown;
 use crate::file_waits::FileWaits;
 use crate::holders::{self, Holders, Naming};
 use crate::in_line::Line;
@@ -49,7 +50,7 @@ pub(crate) struct OfRun<'a> {
     /// Spikes over all phases, where they were looked for and some stand out.
     pub(crate) spikes: Option<&'a SpikeReport>,
     /// The function that takes more CPU time for a request than in the phase before, where one plainly does.
-    pub(crate) grown: Option<&'a PhaseDifference>,
+    pub(crate) grown: Option<Grown<'a>>,
 }
 
 /// What was measured over one window. Shares are of 1, times in ns; `None` is always "not known", or

@@ -1,17 +1,37 @@
 //! The target's CPU time by function, on both sides of a border.
 
-use std::collections::BTreeMap;
-
-use model::Entity;
+use model::{Entity, PhaseDifference};
 
 use super::measure::{Family, Measure, Unit};
 use super::measures::Side;
+use crate::stacks::ByFunction;
 
 /// CPU time in one function of the target.
-pub(super) const CODE: &str = "cpu.code";
+const CODE: &str = "cpu.code";
+/// What the column of such a difference begins with; the function follows.
+const COLUMN: &str = "cpu_sample.cpu_ns: ";
 
-/// CPU time of each piece, ns, by function.
-type ByFunction = BTreeMap<String, Vec<f64>>;
+/// A function of the target that takes more CPU time for a request than in the phase before.
+#[derive(Clone, Copy)]
+pub(crate) struct Grown<'a> {
+    pub(crate) function: &'a str,
+    /// CPU time for a request in the phase before, ns.
+    pub(crate) before: f64,
+    /// And in this one.
+    pub(crate) after: f64,
+}
+
+impl<'a> Grown<'a> {
+    /// `None` of a difference of something else, and of one that fell.
+    pub(super) fn of(difference: &'a PhaseDifference) -> Option<Self> {
+        let grown = Self {
+            function: difference.column.strip_prefix(COLUMN)?,
+            before: difference.before?,
+            after: difference.after?,
+        };
+        (grown.after > grown.before).then_some(grown)
+    }
+}
 
 /// The function whose CPU time for a request differs most, on both sides.
 pub(super) fn differing(before: &Side, after: &Side) -> Option<[Measure; 2]> {
@@ -43,7 +63,7 @@ fn executing(function: &str, target: &Entity, side: &Side, code: &ByFunction) ->
     Measure {
         what: CODE.to_owned(),
         family: Family::Code,
-        column: format!("cpu_sample.cpu_ns: {function}"),
+        column: format!("{COLUMN}{function}"),
         entity: target.clone(),
         unit: Unit::NsPerRequest,
         subject: format!("CPU time of {} in {function}", target.name),

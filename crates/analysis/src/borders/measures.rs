@@ -1,8 +1,6 @@
 //! What is measured of one phase to be compared with the next: rates of whole pieces of it, so that what varies within it
 //! is known.
 
-use std::collections::BTreeMap;
-
 use model::{Entity, EntityId, EntityKind, EntityRecord, LedgerClass, Resource, Timeline, Window};
 
 use super::measure::{Family, Measure, Unit};
@@ -11,7 +9,7 @@ use crate::facts::Facts;
 use crate::measure::Of;
 use crate::pieces::{Piece, pieces};
 use crate::pressure;
-use crate::stacks;
+use crate::stacks::{self, ByFunction};
 
 /// The time for which a group's queues were held back by its quota.
 pub(super) const THROTTLED: &str = "throttled";
@@ -34,7 +32,7 @@ pub(crate) struct Side {
     culprit: Option<EntityId>,
     pub(super) target: Option<Entity>,
     /// The target's CPU time by function, ns, of each piece; `None` where what it executed is not known.
-    pub(super) code: Option<BTreeMap<String, Vec<f64>>>,
+    pub(super) code: Option<ByFunction>,
 }
 
 impl Side {
@@ -55,7 +53,7 @@ impl Side {
             rate_unit: facts.rate_unit().to_owned(),
             culprit: facts.culprit.as_ref().map(|it| it.id),
             target: facts.target.as_ref().map(|it| it.entity.clone()),
-            code: by_function(facts.timeline, &pieces),
+            code: stacks::cpu_by_function(facts.timeline, &pieces),
             pieces,
         }
     }
@@ -70,12 +68,6 @@ impl Side {
             .map(|record| [of(before, record), of(after, record)])
             .collect()
     }
-}
-
-/// The target's CPU time by function, of each piece.
-fn by_function(timeline: &Timeline, pieces: &[Piece]) -> Option<BTreeMap<String, Vec<f64>>> {
-    let windows: Vec<Window> = pieces.iter().map(|it| it.window).collect();
-    stacks::cpu_by_function(timeline, &windows)
 }
 
 /// A value of each piece.

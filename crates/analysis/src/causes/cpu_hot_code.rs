@@ -1,11 +1,12 @@
 //! One function of the target has most of its CPU time, or takes more of it than before.
 
-use model::{Confidence, Evidence, Finding, LedgerClass, PhaseDifference};
+use model::{Confidence, Evidence, Finding, LedgerClass};
 use sensors::stack::CPU_SAMPLE;
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::share;
 use super::family::Family;
+use crate::borders::Grown;
 use crate::facts::Facts;
 use crate::number_format::{duration, integer, percent};
 use crate::stacks::{self, Hot};
@@ -58,8 +59,8 @@ fn judge(case: &Case<'_>) -> Judgement {
     let hot = stacks::hot(facts.timeline, facts.window);
     let part = hot.as_ref().map_or(0.0, |it| it.part);
     let hot = hot.filter(|it| it.part >= ONE.value());
-    let growth = facts.of_run.grown.and_then(Growth::of);
-    if hot.is_none() && growth.is_none() {
+    let grown = facts.of_run.grown;
+    if hot.is_none() && grown.is_none() {
         return absent(format!(
             "no function has more than {} of the CPU time of {}, and none is known to have grown",
             percent(part.max(ONE.value())),
@@ -69,12 +70,12 @@ fn judge(case: &Case<'_>) -> Judgement {
     let evidence = hot
         .iter()
         .map(|it| evidence_of(it, facts, target))
-        .chain(growth.iter().map(|it| it.evidence(facts)));
-    let said = said(hot.as_ref(), growth.as_ref(), &target.name, &parent.cause);
+        .chain(grown.map(|it| evidence_of_growth(it, facts, target)));
+    let said = said(hot.as_ref(), grown.as_ref(), &target.name, &parent.cause);
     let on_cpu = facts.share(LedgerClass::OnCpu);
-    let share = match (&hot, &growth) {
-        (Some(hot), _) => Some(on_cpu * hot.part),
-        (None, growth) => growth.as_ref().and_then(|it| it.part_of_response(facts)),
+    let share = match &hot {
+        Some(hot) => Some(on_cpu * hot.part),
+        None => grown.and_then(|it| part_of_response(it, facts)),
     };
     Ok(Finding {
         share,
@@ -96,7 +97,7 @@ fn evidence_of(hot: &Hot, facts: &Facts<'_>, target: &Subject) -> Evidence {
 }
 
 /// One sentence or two; at least one of both is there.
-fn said(hot: Option<&Hot>, growth: Option<&Growth<'_>>, target: &str, limit: &str) -> String {
+fn said(hot: Option<&Hot>, grown: Option<&Grown<'_>>, target: &str, limit: &str) -> String {
     let of_hot = hot.map(|it| {
         format!(
             "{} of the CPU time of {target} is in {}, which adds to {limit}.",
@@ -104,63 +105,43 @@ fn said(hot: Option<&Hot>, growth: Option<&Growth<'_>>, target: &str, limit: &st
             it.path
         )
     });
-    let of_growth = growth.map(|it| match hot {
-        Some(_) => format!("{}{}.", it.function, it.takes()),
+    let of_growth = grown.map(|it| match hot {
+        Some(_) => format!("{}{}.", it.function, takes(it)),
         None => format!(
             "{} of {target}{}, which adds to {limit}.",
             it.function,
-            it.takes()
+            takes(it)
         ),
     });
     let both: Vec<String> = of_hot.into_iter().chain(of_growth).collect();
     both.join(" ")
 }
 
-/// A function that takes more CPU time for a request than in the phase before.
-struct Growth<'a> {
-    difference: &'a PhaseDifference,
-    /// The function.
-    function: &'a str,
-    /// CPU time for a request, ns.
-    before: f64,
-    after: f64,
+/// ` takes 0.8 ms of CPU time per request instead of 0.1 ms in the phase before`.
+fn takes(grown: &Grown<'_>) -> String {
+    format!(
+        " takes {} of CPU time per request instead of {} in the phase before",
+        duration(grown.after),
+        duration(grown.before)
+    )
 }
 
-impl<'a> Growth<'a> {
-    fn of(difference: &'a PhaseDifference) -> Option<Self> {
-        Some(Self {
-            difference,
-            function: difference.column.split_once(": ")?.1,
-            before: difference.before?,
-            after: difference.after?,
-        })
-    }
+/// What a grown function takes of a request's time, where no function has most of the CPU time.
+fn part_of_response(grown: Grown<'_>, facts: &Facts<'_>) -> Option<f64> {
+    let latency = facts.signal.and_then(|it| it.latency_ns)?;
+    (latency > 0.0).then(|| (grown.after / latency).min(1.0))
+}
 
-    /// ` takes 0.8 ms of CPU time per request instead of 0.1 ms in the phase before`.
-    fn takes(&self) -> String {
-        format!(
-            " takes {} of CPU time per request instead of {} in the phase before",
-            duration(self.after),
-            duration(self.before)
-        )
-    }
-
-    fn part_of_response(&self, facts: &Facts<'_>) -> Option<f64> {
-        let latency = facts.signal.and_then(|it| it.latency_ns)?;
-        (latency > 0.0).then(|| (self.after / latency).min(1.0))
-    }
-
-    fn evidence(&self, facts: &Facts<'_>) -> Evidence {
-        Evidence {
-            what: format!("CPU time in {} per request", self.function),
-            column: "cpu_sample.cpu_ns".to_owned(),
-            entity: self.difference.entity.clone(),
-            window: facts.window,
-            value: self.after,
-            unit: "ns".to_owned(),
-            threshold: Some(self.before),
-            passed: true,
-            formula: None,
-        }
+fn evidence_of_growth(grown: Grown<'_>, facts: &Facts<'_>, target: &Subject) -> Evidence {
+    Evidence {
+        what: format!("CPU time in {} per request", grown.function),
+        column: "cpu_sample.cpu_ns".to_owned(),
+        entity: target.entity.clone(),
+        window: facts.window,
+        value: grown.after,
+        unit: "ns".to_owned(),
+        threshold: Some(grown.before),
+        passed: true,
+        formula: None,
     }
 }

@@ -18,6 +18,6 @@ pub(super) const CAUSE: Cause = Cause {
         "find what starts them: record with --log, --postgres and the like, or the machines that it calls (run --on)",
     ],
     would_not_help: Some(&["more of what requests wait for between the spikes"]),
-    to_confirm: "see what is different in them (In spikes): if that is as usual, this is wrong",
+    to_confirm: "record once more: if no spikes come, this is wrong",
     judge: events::started_by_nothing_known,
 };

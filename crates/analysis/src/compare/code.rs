@@ -1,11 +1,9 @@
 //! The target's CPU time by function in one recording.
 
-use std::collections::BTreeMap;
-
 use model::{Timeline, Window};
 
 use crate::pieces::pieces;
-use crate::stacks;
+use crate::stacks::{self, ByFunction};
 use crate::workload_metrics::Bin;
 
 /// What the key of a figure begins with.
@@ -17,8 +15,7 @@ const KEPT: usize = 200;
 pub(super) struct Code {
     /// Requests completed in each piece.
     requests: Vec<f64>,
-    /// CPU time in each piece, ns, by function.
-    ns: BTreeMap<String, Vec<f64>>,
+    ns: ByFunction,
 }
 
 /// A function in one piece.
@@ -31,8 +28,7 @@ impl Code {
     /// Of the judged window; `None` where what the target executed is not known.
     pub(super) fn of(timeline: &Timeline, bins: &[Bin], window: Window) -> Option<Self> {
         let pieces = pieces(bins, window);
-        let windows: Vec<Window> = pieces.iter().map(|it| it.window).collect();
-        let ns = stacks::cpu_by_function(timeline, &windows)?;
+        let ns = stacks::cpu_by_function(timeline, &pieces)?;
         let mut all: Vec<(String, Vec<f64>)> = ns.into_iter().collect();
         let spent = |it: &(String, Vec<f64>)| it.1.iter().sum::<f64>();
         all.sort_by(|a, b| spent(b).total_cmp(&spent(a)));

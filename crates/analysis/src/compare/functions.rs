@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::{ComparedFigure, FigureFamily, FigureUnit};
+use model::{ComparedFigure, Difference, FigureFamily, FigureUnit};
 
 use super::code::{self, Code};
 use super::measured::Measured;
 use super::{Group, differences};
+use crate::number_format::duration;
 use crate::stats::{mean, median};
 
 /// A difference that is less of the target's CPU time for a request is not shown.
@@ -67,4 +68,23 @@ pub(super) fn rows(groups: &[Group]) -> Vec<ComparedFigure> {
         }
     };
     differing.into_iter().map(row).collect()
+}
+
+/// The functions of the server that take more or less CPU time for a request; `of` has a figure's values in both groups,
+/// and its difference.
+pub(super) fn sentence(
+    figures: &[ComparedFigure],
+    of: impl Fn(&str) -> Option<(f64, f64, Difference)>,
+) -> Option<String> {
+    let known = figures.iter().filter(|it| it.family == FigureFamily::Code);
+    let differing = known.filter_map(|it| {
+        let (before, after, difference) = of(&it.key)?;
+        // Of what was not there before there is no ratio.
+        let is_shown = difference.is_shown() || before == 0.0;
+        let both = format!("{} instead of {}", duration(after), duration(before));
+        is_shown.then(|| format!("{} {both}", it.label))
+    });
+    let differing: Vec<String> = differing.collect();
+    let all = differing.join(", ");
+    (!all.is_empty()).then(|| format!("CPU time per request by function: {all}."))
 }

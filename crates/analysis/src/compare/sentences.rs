@@ -2,8 +2,8 @@
 
 use model::{ComparedFigure, Difference, FigureFamily, IntervalMethod, PhaseVerdict, Provenance};
 
-use super::Group;
 use super::measured::{ALONE, CPU};
+use super::{Group, functions};
 use crate::number_format::{duration, gain, percent, rate};
 use crate::stats::median;
 
@@ -44,7 +44,7 @@ pub(super) fn answers(groups: &[Group], figures: &[ComparedFigure]) -> Vec<Vec<S
         };
         let said = [
             pair.why(),
-            pair.functions(),
+            functions::sentence(pair.figures, |key| pair.of(key)),
             pair.bottlenecks(),
             pair.pressure(),
             pair.load_average(),
@@ -197,32 +197,6 @@ impl Pair<'_> {
         let named = (!parts.is_empty()).then(|| parts.join(", "))?;
         let word = if whole > 0.0 { "more" } else { "less" };
         Some(format!("Of the {} {word}: {named}.", duration(whole.abs())))
-    }
-
-    /// The functions of the server that take more or less CPU time for a request.
-    fn functions(&self) -> Option<String> {
-        let known = self.figures.iter();
-        let known = known.filter(|it| it.family == FigureFamily::Code);
-        let differing = known.filter_map(|it| {
-            let (before, after, difference) = self.of(&it.key)?;
-            // Of what was not there before there is no ratio.
-            let is_shown = difference.is_shown() || before == 0.0;
-            is_shown.then(|| {
-                format!(
-                    "{} {} instead of {}",
-                    it.label,
-                    duration(after),
-                    duration(before)
-                )
-            })
-        });
-        let differing: Vec<String> = differing.collect();
-        (!differing.is_empty()).then(|| {
-            format!(
-                "CPU time per request by function: {}.",
-                differing.join(", ")
-            )
-        })
     }
 
     /// What limits each.

@@ -11,7 +11,7 @@ use std::fmt;
 use model::{EntityId, EntityKind, EntityRecord, MISSING, StringKind, Text, Timeline, Window};
 use sensors::stack::{CPU_SAMPLE, STACK, SYMBOL};
 
-pub(crate) use by_function::cpu_by_function;
+pub(crate) use by_function::{ByFunction, cpu_by_function};
 pub(crate) use places::{Hot, Place, hot, outside_libraries, path, spinning, where_waited};
 pub use report::report;
 pub use waits::{WaitSample, wait_samples, waits_by_process};

@@ -62,7 +62,7 @@ fn spikes_lead_the_verdict_where_nobody_knows_what_starts_them() {
         Spikes are the bottleneck: 10 of 1.00 s add 27 % of the time of requests; what starts them is not known.
         helps: find what starts them: record with --log, --postgres and the like, or the machines that it calls (run --on): not known (how much of it can be spared is not recorded)
         not: more of what requests wait for between the spikes, more CPUs, faster disk, more memory
-        wrong if: see what is different in them (In spikes): if that is as usual, this is wrong
+        wrong if: record once more: if no spikes come, this is wrong
     "#]].assert_eq(&told(&report));
     expect!["absent: event.unknown was found"].assert_eq(&said(&report, "healthy"));
     let few = drawn(&spikes()).answer();
