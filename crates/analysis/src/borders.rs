@@ -7,14 +7,15 @@
 mod choice;
 mod code;
 mod events;
+mod grown;
 mod measure;
 mod measures;
 mod settled;
 
 use model::{Phase, PhaseChange, PhaseDifference, PhaseKind, Window};
 
-pub(crate) use code::Grown;
 pub(crate) use events::limits_set;
+pub(crate) use grown::Grown;
 pub(crate) use measures::Side;
 
 use events::Limited;

@@ -1,11 +1,10 @@
 //! One mutex in the server, held for most of each request by a thread that sleeps: nothing is busy,
 //! and nothing goes faster.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::loads::own;
+use super::loads;
 use crate::scenario::{Cause, Costs, Expect, Kind, SECONDS, Scenario, Set, SetUp, Who};
-use crate::server::said;
 use crate::stage::Stage;
 
 /// The scenario.
@@ -25,12 +24,5 @@ pub fn scenario() -> Scenario {
 }
 
 fn set_up(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
-    let words = ["serve", "hot-mutex", "--outside"];
-    let words = match cause {
-        Cause::Made => &words[..2],
-        Cause::Removed => &words[..],
-    };
-    let (_, line) = stage.beside_that_speaks(stage.own(words)?)?;
-    let (address, _) = said(&line).context("the server says where it is")?;
-    own(stage, &["load", address, "--connections", "8"])?.ready()
+    loads::of_one_lock(stage, cause, "hot-mutex")
 }

@@ -1,10 +1,9 @@
 //! A lock that waits in a loop: the CPUs are full, and one thread of them works.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::loads::own;
+use super::loads;
 use crate::scenario::{Cause, Expect, Scenario, Set, SetUp, Who};
-use crate::server::said;
 use crate::stage::Stage;
 
 /// The scenario.
@@ -23,12 +22,5 @@ fn set_up(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if std::thread::available_parallelism()?.get() < 2 {
         return Ok(SetUp::NotHere("it needs a second CPU".to_owned()));
     }
-    let words = ["serve", "spin-lock", "--outside"];
-    let words = match cause {
-        Cause::Made => &words[..2],
-        Cause::Removed => &words[..],
-    };
-    let (_, line) = stage.beside_that_speaks(stage.own(words)?)?;
-    let (address, _) = said(&line).context("the server says where it is")?;
-    own(stage, &["load", address, "--connections", "8"])?.ready()
+    loads::of_one_lock(stage, cause, "spin-lock")
 }

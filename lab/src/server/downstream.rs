@@ -37,18 +37,13 @@ pub fn serve(arguments: &DownstreamArguments) -> Result<u8> {
     }
     let listener = request::listen(&arguments.listen)?;
     request::say(&listener, rustix::thread::gettid().as_raw_nonzero().get())?;
-    loop {
-        let (stream, _) = listener.accept().context("cannot accept a connection")?;
-        std::thread::Builder::new()
-            .name("downstream".to_owned())
-            .spawn(move || answer(stream, sleep))
-            .context("cannot start a thread")?;
-    }
+    request::answer_each(&listener, "downstream", move |stream, _| {
+        answer(stream, sleep);
+    })
 }
 
 /// Answers until the other side closes. A request without a body ends with its first empty line.
 fn answer(mut stream: TcpStream, sleep: Duration) {
-    let _ = stream.set_nodelay(true);
     let Ok(copy) = stream.try_clone() else {
         return;
     };

@@ -35,14 +35,9 @@ pub fn serve(arguments: &TableArguments) -> Result<u8> {
         .name("loader".to_owned())
         .spawn(move || grow(&grown, &rows))
         .context("cannot start a thread")?;
-    loop {
-        let (stream, _) = listener.accept().context("cannot accept a connection")?;
-        let table = Arc::clone(&table);
-        std::thread::Builder::new()
-            .name("worker".to_owned())
-            .spawn(move || answer(stream, &table))
-            .context("cannot start a thread")?;
-    }
+    request::answer_each(&listener, "worker", move |stream, _| {
+        answer(stream, &table);
+    })
 }
 
 /// Makes the table as long as the file says, now and later.
@@ -60,8 +55,6 @@ fn grow(table: &RwLock<Vec<u64>>, rows: &PathBuf) {
 }
 
 fn answer(mut stream: TcpStream, table: &RwLock<Vec<u64>>) {
-    // Small answers must not wait for more to send.
-    let _ = stream.set_nodelay(true);
     while request::receive(&mut stream) {
         let found = find_row(&table.read().unwrap_or_else(PoisonError::into_inner));
         std::hint::black_box(found);

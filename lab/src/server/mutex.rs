@@ -2,10 +2,10 @@
 //! idle and nothing but the lock is in the way.
 
 use std::net::TcpStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
 use super::request;
@@ -28,22 +28,15 @@ pub struct MutexArguments {
 pub fn serve(arguments: &MutexArguments) -> Result<u8> {
     let listener = request::listen(&arguments.listen)?;
     request::say(&listener, rustix::thread::gettid().as_raw_nonzero().get())?;
-    let mutex = Arc::new(Mutex::new(0_u64));
+    let mutex = Mutex::new(0_u64);
     let sleep = Duration::from_micros(arguments.sleep);
     let outside = arguments.outside;
-    loop {
-        let (stream, _) = listener.accept().context("cannot accept a connection")?;
-        let mutex = Arc::clone(&mutex);
-        std::thread::Builder::new()
-            .name("worker".to_owned())
-            .spawn(move || answer(stream, &mutex, sleep, outside))
-            .context("cannot start a thread")?;
-    }
+    request::answer_each(&listener, "worker", move |stream, _| {
+        answer(stream, &mutex, sleep, outside);
+    })
 }
 
 fn answer(mut stream: TcpStream, mutex: &Mutex<u64>, sleep: Duration, outside: bool) {
-    // Small answers must not wait for more to send.
-    let _ = stream.set_nodelay(true);
     while request::receive(&mut stream) {
         if outside {
             std::thread::sleep(sleep);

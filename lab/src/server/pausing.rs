@@ -40,14 +40,9 @@ pub fn serve(arguments: &PausingArguments) -> Result<u8> {
     let world = Arc::new(RwLock::new(()));
     let compute = Duration::from_micros(arguments.compute);
     collect(arguments, Arc::clone(&world))?;
-    loop {
-        let (stream, _) = listener.accept().context("cannot accept a connection")?;
-        let world = Arc::clone(&world);
-        std::thread::Builder::new()
-            .name("worker".to_owned())
-            .spawn(move || answer(stream, &world, compute))
-            .context("cannot start a thread")?;
-    }
+    request::answer_each(&listener, "worker", move |stream, _| {
+        answer(stream, &world, compute);
+    })
 }
 
 fn collect(arguments: &PausingArguments, world: Arc<RwLock<()>>) -> Result<()> {
@@ -76,8 +71,6 @@ fn collect(arguments: &PausingArguments, world: Arc<RwLock<()>>) -> Result<()> {
 }
 
 fn answer(mut stream: TcpStream, world: &RwLock<()>, compute: Duration) {
-    // Small answers must not wait for more to send.
-    let _ = stream.set_nodelay(true);
     while request::receive(&mut stream) {
         let running = world.read().unwrap_or_else(PoisonError::into_inner);
         request::compute(compute);

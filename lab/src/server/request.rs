@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -30,6 +31,26 @@ pub fn say(listener: &TcpListener, thread: i32) -> Result<()> {
     let address = listener.local_addr().context("a socket has an address")?;
     println!("listening on {address}, thread {thread}");
     Ok(())
+}
+
+/// Answers each connection in a thread of this name, until killed; `answer` is also told how many came before.
+pub fn answer_each(
+    listener: &TcpListener,
+    name: &str,
+    answer: impl Fn(TcpStream, u64) + Send + Sync + 'static,
+) -> Result<u8> {
+    let answer = Arc::new(answer);
+    for number in 0.. {
+        let (stream, _) = listener.accept().context("cannot accept a connection")?;
+        // Small answers must not wait for more to send.
+        let _ = stream.set_nodelay(true);
+        let answer = Arc::clone(&answer);
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || answer(stream, number))
+            .context("cannot start a thread")?;
+    }
+    Ok(0)
 }
 
 /// The address and the thread of that line.

@@ -3,11 +3,10 @@
 
 use std::hint::spin_loop;
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
 use super::request;
@@ -48,21 +47,14 @@ impl SpinLock {
 pub fn serve(arguments: &SpinArguments) -> Result<u8> {
     let listener = request::listen(&arguments.listen)?;
     request::say(&listener, rustix::thread::gettid().as_raw_nonzero().get())?;
-    let lock = Arc::new(SpinLock(AtomicBool::new(false)));
+    let lock = SpinLock(AtomicBool::new(false));
     let (work, outside) = (Duration::from_micros(arguments.work), arguments.outside);
-    loop {
-        let (stream, _) = listener.accept().context("cannot accept a connection")?;
-        let lock = Arc::clone(&lock);
-        std::thread::Builder::new()
-            .name("worker".to_owned())
-            .spawn(move || answer(stream, &lock, work, outside))
-            .context("cannot start a thread")?;
-    }
+    request::answer_each(&listener, "worker", move |stream, _| {
+        answer(stream, &lock, work, outside);
+    })
 }
 
 fn answer(mut stream: TcpStream, lock: &SpinLock, work: Duration, outside: bool) {
-    // Small answers must not wait for more to send.
-    let _ = stream.set_nodelay(true);
     while request::receive(&mut stream) {
         if outside {
             request::compute(work);

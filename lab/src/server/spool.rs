@@ -39,19 +39,12 @@ pub fn serve(arguments: &SpoolArguments) -> Result<u8> {
         .with_context(|| format!("cannot work in {}", folder.display()))?;
     let listener = request::listen(&arguments.listen)?;
     request::say(&listener, rustix::thread::gettid().as_raw_nonzero().get())?;
-    for number in 0.. {
-        let (stream, _) = listener.accept().context("cannot accept a connection")?;
-        std::thread::Builder::new()
-            .name("worker".to_owned())
-            .spawn(move || answer(stream, number))
-            .context("cannot start a thread")?;
-    }
-    Ok(0)
+    request::answer_each(&listener, "worker", move |stream, number| {
+        answer(stream, number);
+    })
 }
 
-fn answer(mut stream: TcpStream, number: u32) {
-    // Small answers must not wait for more to send.
-    let _ = stream.set_nodelay(true);
+fn answer(mut stream: TcpStream, number: u64) {
     let path = PathBuf::from(format!("job-{number}"));
     while request::receive(&mut stream) {
         std::thread::sleep(WORK);

@@ -5,7 +5,6 @@ use std::fs::{File, OpenOptions};
 use std::net::TcpStream;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -44,23 +43,15 @@ pub struct ReadsArguments {
 
 /// Serves until killed: a thread per connection, a read from the disk per request.
 pub fn serve(arguments: &ReadsArguments) -> Result<u8> {
-    let file = Arc::new(make(&arguments.file)?);
+    let file = make(&arguments.file)?;
     let listener = request::listen(&arguments.listen)?;
     request::say(&listener, rustix::thread::gettid().as_raw_nonzero().get())?;
-    for number in 1.. {
-        let (stream, _) = listener.accept().context("cannot accept a connection")?;
-        let file = Arc::clone(&file);
-        std::thread::Builder::new()
-            .name("worker".to_owned())
-            .spawn(move || answer(stream, &file, number))
-            .context("cannot start a thread")?;
-    }
-    Ok(0)
+    request::answer_each(&listener, "worker", move |stream, number| {
+        answer(stream, &file, number + 1);
+    })
 }
 
 fn answer(mut stream: TcpStream, file: &File, number: u64) {
-    // Small answers must not wait for more to send.
-    let _ = stream.set_nodelay(true);
     let mut buffer = vec![0; BLOCK + ALIGNMENT];
     let page = &mut aligned(&mut buffer)[..ALIGNMENT];
     let mut at = number;

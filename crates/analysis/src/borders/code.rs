@@ -1,37 +1,14 @@
 //! The target's CPU time by function, on both sides of a border.
 
-use model::{Entity, PhaseDifference};
+use model::Entity;
 
+use super::grown::COLUMN;
 use super::measure::{Family, Measure, Unit};
 use super::measures::Side;
 use crate::stacks::ByFunction;
 
 /// CPU time in one function of the target.
 const CODE: &str = "cpu.code";
-/// What the column of such a difference begins with; the function follows.
-const COLUMN: &str = "cpu_sample.cpu_ns: ";
-
-/// A function of the target that takes more CPU time for a request than in the phase before.
-#[derive(Clone, Copy)]
-pub(crate) struct Grown<'a> {
-    pub(crate) function: &'a str,
-    /// CPU time for a request in the phase before, ns.
-    pub(crate) before: f64,
-    /// And in this one.
-    pub(crate) after: f64,
-}
-
-impl<'a> Grown<'a> {
-    /// `None` of a difference of something else, and of one that fell.
-    pub(super) fn of(difference: &'a PhaseDifference) -> Option<Self> {
-        let grown = Self {
-            function: difference.column.strip_prefix(COLUMN)?,
-            before: difference.before?,
-            after: difference.after?,
-        };
-        (grown.after > grown.before).then_some(grown)
-    }
-}
 
 /// The function whose CPU time for a request differs most, on both sides.
 pub(super) fn differing(before: &Side, after: &Side) -> Option<[Measure; 2]> {
