@@ -23,7 +23,7 @@ if [ "$(cat "$folder/wanted" 2>/dev/null)" != "$wanted" ]; then
     (
         cd "$folder"
         echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" > sources.list
-        apt="-qq -o Dir::Etc::SourceList=$folder/sources.list -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$folder/lists \
+        apt="-qq -o Acquire::Retries=3 -o Dir::Etc::SourceList=$folder/sources.list -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$folder/lists \
             -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root"
         # shellcheck disable=SC2086 # options, several of them
         {
