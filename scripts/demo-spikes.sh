@@ -17,7 +17,7 @@ for number in 1 2 3 4 5 6 7 8 9; do
     [ -e "demo-spikes-$number.stall" ] || out=demo-spikes-$number.stall
 done
 [ -n "$out" ] || { echo "There are demo-spikes-1.stall to demo-spikes-9.stall: remove one" >&2 && exit 1; }
-scripts/need.sh "the demo" compilers postgresql postgresql-server-dev-all
+scripts/need.sh "the demo" compilers postgresql postgresql-server-dev-all python3
 scripts/rust.sh
 cargo build --profile demo -p stallscope --bins
 stallscope=$PWD/${CARGO_TARGET_DIR:-target}/demo/stallscope
@@ -54,6 +54,8 @@ unix_socket_directories = ''
 shared_preload_libraries = 'pg_stat_statements,$place/metadata.so'
 metadata.port = 7155
 fsync = off
+# The database of the story has none. A vacuum of the catalogue invalidates it as a GRANT does, once a minute.
+autovacuum = off
 CONF
 # In place of a function, whose shell would be what is stopped.
 "${other[@]}" "$place/master" 7155 "$place/calls.log" &
@@ -68,3 +70,21 @@ pids+=($!)
 echo "Recording for $seconds s" >&2
 "$stallscope" run --target "port:$PGPORT" --postgres --log "$place/calls.log" -o "$out" -- \
     "$bin/pgbench" -n -S -c 24 -j 2 -R 1000 -T "$seconds"
+
+"$stallscope" explain "$out" --json "$place/report.json" >"$place/report.txt"
+python3 - "$place/report.json" <<'PYTHON'
+import json, sys
+
+spikes = json.load(open(sys.argv[1])).get("spikes") or {"trains": [], "triggers": [], "methods": []}
+trains, triggers = spikes["trains"], spikes["triggers"]
+wrong = []
+if not trains or abs(trains[0]["period_ns"] / 1e9 - 15) > 0.15:
+    wrong.append("the period should be 15 s")
+if not triggers or not triggers[0]["name"].endswith("sync-permissions"):
+    wrong.append("sync-permissions should come first")
+if not any(it["method"].endswith("GetTableSchema") and it["callee"].endswith(":7155") for it in spikes["methods"]):
+    wrong.append("the calls to port 7155 should be found to burst")
+for sentence in wrong:
+    print(f"demo-spikes: {sentence}", file=sys.stderr)
+sys.exit(1 if wrong else 0)
+PYTHON

@@ -195,10 +195,26 @@ pub struct Trigger {
     pub lag_ns: f64,
     /// Median absolute deviation of that, ns.
     pub lag_spread_ns: f64,
+    /// How exactly the times of the events are known, ns: what is counted at readings, to the time between two.
+    pub resolution_ns: f64,
     /// How often events at other times, shifted in a circle, come as close before the spikes: 0 to 1.
     pub p_value: f64,
     /// How sure that is: `suspected` where it only comes in time, `consistent` where it also varies as the spikes do.
     pub confidence: Confidence,
+}
+
+impl Trigger {
+    /// How long before the onset the event surely was, ns; below 0 where it may have been after. What is counted at
+    /// readings may have happened just before the second of them, and its time is the middle of a step that the first
+    /// may lie in.
+    pub fn surely_before_ns(&self) -> f64 {
+        self.lag_ns - 1.5 * self.resolution_ns
+    }
+
+    /// How exactly times between the event and the onset are known, ns; `interval_ns` is that of the onsets.
+    pub fn known_to_ns(&self, interval_ns: i64) -> f64 {
+        self.resolution_ns.max(interval_ns as f64)
+    }
 }
 
 /// What kind of measure is different in spikes.

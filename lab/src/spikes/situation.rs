@@ -190,6 +190,7 @@ mod tests {
             lift: 1.0,
             lag_ns: 0.0,
             lag_spread_ns: 0.0,
+            resolution_ns: 0.0,
             p_value: 0.0,
             confidence: Confidence::Suspected,
         }

@@ -81,6 +81,7 @@ function trigger(own: Partial<Trigger>): Trigger {
     lift: 3,
     lag_ns: 40 * MS,
     lag_spread_ns: MS,
+    resolution_ns: MS,
     p_value: 0.002,
     confidence: "suspected",
     ...own,
@@ -186,6 +187,8 @@ describe("triggers", () => {
     expect(lag(300)).toBe("300 ms");
     expect(lag(-40)).toBe("less than 100 ms");
     expect(lag(-217)).toBe("217 ms after");
+    const counted = trigger({ lag_ns: 300 * MS, resolution_ns: 1_000 * MS });
+    expect(lagWords(counted, report())).toBe("less than 1.00 s");
   });
 });
 

@@ -147,9 +147,10 @@ function known(ns: Nanoseconds, interval: Nanoseconds): string {
 }
 
 /** How long before an onset. */
-export function lagWords({ lag_ns }: Trigger, { interval_ns }: SpikeReport): string {
-  if (lag_ns < -interval_ns) return `${duration(-lag_ns)} after`;
-  return known(lag_ns, interval_ns);
+export function lagWords({ lag_ns, resolution_ns }: Trigger, report: SpikeReport): string {
+  const known_ns = Math.max(report.interval_ns, resolution_ns);
+  if (lag_ns < -known_ns) return `${duration(-lag_ns)} after`;
+  return known(lag_ns, known_ns);
 }
 
 /** `9 of 12`: the spikes that it comes before. */

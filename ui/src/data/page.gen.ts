@@ -2419,6 +2419,10 @@ export interface Trigger {
    * Part of the spikes that such an event preceded, 0 to 1.
    */
   recall: number;
+  /**
+   * How exactly the times of the events are known, ns: what is counted at readings, to the time between two.
+   */
+  resolution_ns: number;
 }
 /**
  * What ran on the CPUs, in which functions.

@@ -51,6 +51,7 @@ async function spiky(own: Partial<SpikeReport> = {}): Promise<Recording> {
         lift: 3,
         lag_ns: 3e8,
         lag_spread_ns: 1e6,
+        resolution_ns: 1e6,
         p_value: 0.002,
         confidence: "consistent",
       },

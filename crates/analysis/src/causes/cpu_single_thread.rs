@@ -17,6 +17,11 @@ const THREAD: Threshold = Threshold::share(
     0.90,
     "Time that the busiest thread was on a CPU or waited for one: it never rested",
 );
+const MAY_REST: Threshold = Threshold::share(
+    "may_rest",
+    0.20,
+    "How much more it may rest where all of the response time is in line for threads on a CPU; half as much where half is",
+);
 const ON_CPU: Threshold = Threshold::share("on_cpu", 0.75, "Time of it on a CPU");
 const IN_FLIGHT: Threshold = Threshold::new(
     "in_flight",
@@ -37,8 +42,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the thread",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "One thread has hardly a moment off its CPU, no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. A busy thread that serves no requests is not meant, unless the target's other threads wait for it: where programs in the kernel are allowed, that is known of a thread that goes by a name of its own, and said; threads at rest wait for work and do not count. With one request at a time no second thread could help, and it is not said.",
-    thresholds: &[THREAD, ON_CPU, IN_FLIGHT, BEHIND],
+    told_by: "One thread has hardly a moment off its CPU (it may have some where requests were seen in line while it was on one, the more the longer the line), no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. A busy thread that serves no requests is not meant, unless the target's other threads wait for it: where programs in the kernel are allowed, that is known of a thread that goes by a name of its own, and said; threads at rest wait for work and do not count. With one request at a time no second thread could help, and it is not said.",
+    thresholds: &[THREAD, MAY_REST, ON_CPU, IN_FLIGHT, BEHIND],
     upstream: &[
         Upstream::All("cpu.quota"),
         Upstream::All("cpu.neighbour"),
@@ -74,7 +79,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         share: Some((inside + facts.in_line()).min(1.0)),
         evidence: evidence_of(facts, target, record),
         would_help: vec![bounds::more_threads(facts, change)],
-        ..case.finding(thread, confidence(facts), sentence(facts, target, thread))
+        ..case.finding(
+            thread,
+            confidence(facts, target),
+            sentence(facts, target, thread),
+        )
     })
 }
 
@@ -83,10 +92,16 @@ fn behind(facts: &Facts<'_>) -> Option<f64> {
     facts.behind_busiest.filter(|it| *it >= BEHIND.value())
 }
 
+/// The part of the time in which the thread has work at least. Who waits in line for it is the proof that it has no time
+/// left; without that only a thread that never rests has none.
+fn least_works(facts: &Facts<'_>) -> f64 {
+    THREAD.value() - MAY_REST.value() * facts.line.behind(LedgerClass::OnCpu)
+}
+
 /// Why there is no thread alone that never rests, where there is none.
 fn never_rests_alone(facts: &Facts<'_>, target: &Subject) -> Result<(), NoFinding> {
     // Never at rest: what it does not run it waits for a CPU.
-    if target.busiest_works < THREAD.value() || target.busiest < ON_CPU.value() {
+    if target.busiest_works < least_works(facts) || target.busiest < ON_CPU.value() {
         return absent(format!(
             "the busiest thread of {} was on a CPU for {} of the time",
             target.name,
@@ -151,7 +166,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &EntityRecord) -> Ve
             "thread.run_ns + wait_ns",
             thread,
             target.busiest_works,
-            THREAD.value(),
+            least_works(facts),
         )
         .by(of_life),
     ];
@@ -182,9 +197,11 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, thread: &EntityRecord) -> Ve
     evidence
 }
 
-/// *Measured* where it is known that something is behind the thread, either way.
-fn confidence(facts: &Facts<'_>) -> Confidence {
-    let sure = facts.window.seconds() >= facts.thresholds.gates.steady_seconds
+/// *Measured* where the thread never rests, and it is known that something is behind it, either way.
+fn confidence(facts: &Facts<'_>, target: &Subject) -> Confidence {
+    let never_rests = target.busiest_works >= THREAD.value();
+    let sure = never_rests
+        && facts.window.seconds() >= facts.thresholds.gates.steady_seconds
         && (facts.in_flight().is_some() || behind(facts).is_some())
         && facts.effective_busy.is_some();
     match sure {

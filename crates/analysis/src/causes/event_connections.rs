@@ -1,6 +1,6 @@
 //! Many connections, or much that is sent at a time, come before the spikes.
 
-use model::TriggerKind;
+use model::{Trigger, TriggerKind};
 
 use super::cause::{Case, Cause, Judgement, Kind};
 use super::events::{self, ADDED};
@@ -27,7 +27,8 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn judge(case: &Case<'_>) -> Judgement {
     let kinds = [TriggerKind::Connections, TriggerKind::Sends];
-    events::started_by(case, &kinds, |trigger| match trigger.kind {
+    let is_meant = |it: &Trigger| kinds.contains(&it.kind);
+    events::started_by(case, is_meant, |trigger| match trigger.kind {
         TriggerKind::Connections => format!("{} opens connections", trigger.name),
         _ => format!("{} sends far more", trigger.name),
     })

@@ -1,6 +1,6 @@
 //! A program that is started, or a process that begins to work, comes before the spikes.
 
-use model::TriggerKind;
+use model::{Trigger, TriggerKind};
 
 use super::cause::{Case, Cause, Judgement, Kind};
 use super::events::{self, ADDED};
@@ -28,7 +28,8 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn judge(case: &Case<'_>) -> Judgement {
     let kinds = [TriggerKind::Program, TriggerKind::CpuBurst];
-    events::started_by(case, &kinds, |trigger| {
+    let is_meant = |it: &Trigger| kinds.contains(&it.kind);
+    events::started_by(case, is_meant, |trigger| {
         let name = short(&trigger.name);
         match trigger.kind {
             TriggerKind::Program => format!("`{name}` starts"),

@@ -1,6 +1,6 @@
 //! What the causes `event.*` have in common: spikes that add much to the time of requests, and what comes before them.
 
-use model::{Confidence, Finding, Report, Schedule, SpikeReport, Trigger, TriggerKind};
+use model::{Confidence, Finding, Report, Schedule, SpikeReport, Trigger};
 
 use super::cause::{Case, Judgement, NoFinding, absent};
 use super::evidence::share;
@@ -10,9 +10,13 @@ use crate::subject::Subject;
 use crate::thresholds::Threshold;
 
 /// The causes.
-pub(super) const NAMES: [&str; 4] = [
+pub(super) const NAMES: [&str; 8] = [
     "event.exec",
     "event.connections",
+    "event.checkpoint",
+    "event.vacuum",
+    "event.ddl",
+    "event.gc",
     "event.application",
     "event.unknown",
 ];
@@ -39,17 +43,17 @@ pub(crate) fn is_event(report: &Report) -> bool {
     headline.is_some_and(|it| NAMES.contains(&&*it.cause))
 }
 
-/// The finding where what comes first before the spikes is of one of these kinds.
+/// The finding where what comes first before the spikes is what is meant.
 pub(super) fn started_by(
     case: &Case<'_>,
-    kinds: &[TriggerKind],
+    is_meant: impl Fn(&Trigger) -> bool,
     does: fn(&Trigger) -> String,
 ) -> Judgement {
     let (target, spikes) = spiking(case)?;
     let Some(trigger) = known_trigger(spikes) else {
         return absent("nothing is known to come before the spikes");
     };
-    if !kinds.contains(&trigger.kind) {
+    if !is_meant(trigger) {
         return absent("what comes before the spikes first is of another kind");
     }
     let added = added(spikes, ADDED)?;

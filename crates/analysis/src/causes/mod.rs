@@ -20,9 +20,13 @@ mod cpu_softirq;
 mod cpu_steal;
 mod cpu_wait;
 mod event_application;
+mod event_checkpoint;
 mod event_connections;
+mod event_ddl;
 mod event_exec;
+mod event_gc;
 mod event_unknown;
+mod event_vacuum;
 pub(crate) mod events;
 mod evidence;
 mod family;
@@ -56,6 +60,7 @@ mod net_loss;
 mod net_remote;
 mod net_rtt;
 mod open;
+mod reported_events;
 mod undetermined;
 
 use model::{Confidence, Finding, Interval};
@@ -101,6 +106,10 @@ pub fn all() -> &'static [Cause] {
         net_rtt::CAUSE,
         event_exec::CAUSE,
         event_connections::CAUSE,
+        event_checkpoint::CAUSE,
+        event_vacuum::CAUSE,
+        event_ddl::CAUSE,
+        event_gc::CAUSE,
         event_application::CAUSE,
         event_unknown::CAUSE,
         load_client::CAUSE,

@@ -96,7 +96,7 @@ pub(crate) fn across(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use model::{Entity, EntityEvent, EntityId, EntityKind, EntityRecord, Schedule, Spike, Train};
 
     use super::*;
@@ -112,7 +112,7 @@ mod tests {
     }
 
     /// Twelve spikes of a second, each 15 s.
-    fn spiking() -> SpikeReport {
+    pub(in crate::spikes) fn spiking() -> SpikeReport {
         let onset = |cycle: i64| 3_000 * MS + cycle * CYCLE;
         let spikes = (0..12).map(|cycle| Spike {
             window: Window::new(at(onset(cycle)), at(onset(cycle) + 1_000 * MS)),

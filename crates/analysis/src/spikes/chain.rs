@@ -59,10 +59,12 @@ fn later(report: &SpikeReport, first: &Trigger) -> Vec<String> {
     let mut kinds = vec![of(first)];
     let mut told: Vec<&Trigger> = Vec::new();
     let mut links: Vec<&Trigger> = report.triggers[1..].iter().collect();
-    links.sort_by(|a, b| b.lag_ns.total_cmp(&a.lag_ns));
+    // Of two whose order is not known the one that is known more exactly comes first.
+    links.sort_by(|a, b| b.surely_before_ns().total_cmp(&a.surely_before_ns()));
     for link in links {
         // What is read seldom seems to come after the onset.
-        let is_between = link.lag_ns <= first.lag_ns && link.lag_ns > -(report.interval_ns as f64);
+        let is_between = link.surely_before_ns() <= first.surely_before_ns()
+            && link.lag_ns > -(report.interval_ns as f64);
         if told.len() + 1 < MOST_LINKS && is_between && !kinds.contains(&of(link)) {
             kinds.push(of(link));
             told.push(link);
@@ -75,9 +77,11 @@ fn later(report: &SpikeReport, first: &Trigger) -> Vec<String> {
 
 fn after(report: &SpikeReport, first: &Trigger, link: &Trigger) -> String {
     let lag_ns = first.lag_ns - link.lag_ns;
-    match lag_ns > report.interval_ns as f64 {
+    let [first, link] = [first, link].map(|it| it.known_to_ns(report.interval_ns));
+    let known_ns = first.max(link);
+    match lag_ns > known_ns {
         true => duration(lag_ns),
-        false => format!("less than {}", duration(report.interval_ns as f64)),
+        false => format!("less than {}", duration(known_ns)),
     }
 }
 
@@ -149,4 +153,65 @@ fn threads(it: &SpikeDifference, value: f64) -> String {
 
 fn innermost(path: &str) -> &str {
     path.split(" < ").next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Confidence;
+
+    use super::super::across::tests::spiking;
+    use super::*;
+
+    fn trigger(kind: TriggerKind, name: &str, lag_ms: f64, known_to_ms: f64) -> Trigger {
+        Trigger {
+            kind,
+            name: name.to_owned(),
+            parent: None,
+            node: None,
+            entity: None,
+            events: 12,
+            followed: 12,
+            recall: 1.0,
+            precision: 1.0,
+            lift: 10.0,
+            lag_ns: lag_ms * 1e6,
+            lag_spread_ns: 0.0,
+            resolution_ns: known_to_ms * 1e6,
+            p_value: 0.002,
+            confidence: Confidence::Suspected,
+        }
+    }
+
+    #[test]
+    fn what_is_known_to_an_interval_only_comes_after_what_is_known_exactly() {
+        let calls = trigger(TriggerKind::Calls, "GetTableSchema", 70.0, 100.0);
+        let report = SpikeReport {
+            triggers: vec![
+                trigger(TriggerKind::Program, "sync", 40.0, 1.0),
+                calls,
+                trigger(TriggerKind::Statement, "GRANT", 26.0, 1.0),
+            ],
+            ..spiking()
+        };
+        assert_eq!(
+            sentence(&report, &[]),
+            "Every 15.00 s (12 of 12 cycles) `sync` starts; less than 100 ms later `GRANT` runs; less than 100 ms later GetTableSchema is called far more."
+        );
+    }
+
+    #[test]
+    fn a_counter_that_is_read_each_second_is_no_nearer_than_that() {
+        let report = SpikeReport {
+            triggers: vec![
+                trigger(TriggerKind::Program, "sync", 3_000.0, 1.0),
+                trigger(TriggerKind::Counter, "dirty pages", 2_500.0, 1_000.0),
+                trigger(TriggerKind::Log, "done", 1_000.0, 1.0),
+            ],
+            ..spiking()
+        };
+        assert_eq!(
+            sentence(&report, &[]),
+            "Every 15.00 s (12 of 12 cycles) `sync` starts; less than 1.00 s later dirty pages grows; 2.00 s later `done` is logged."
+        );
+    }
 }

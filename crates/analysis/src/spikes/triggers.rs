@@ -15,6 +15,9 @@ use crate::stats::median;
 /// An event is looked for this long before an onset, s, at most, and for this part of the median gap between spikes.
 const MOST_BEFORE: f64 = 5.0;
 const BEFORE: f64 = 0.5;
+/// An event may be this much after an onset, in intervals that onsets are known to: one, as an onset is where its interval
+/// begins, and one more, as a spike that begins in an interval's last moments may, or may not, be seen in it.
+const LATE: f64 = 2.0;
 /// Circular shifts, and permutations of cycles.
 const SHIFTS: usize = 500;
 /// What is said of a stream needs this recall.
@@ -51,13 +54,12 @@ pub(super) fn of(
     let before = reach(onsets);
     let own = in_train(onsets, trains);
     let scored = streams.iter().map(|stream| {
-        let late = interval + stream.resolution;
+        let late = LATE * interval + stream.resolution;
         let reach = Reach { before, late };
         Scored {
             trigger: score(stream, onsets, &own, span, reach),
             recall: recall_in_train(&stream.times, onsets, trains, reach),
             alike: alike(&stream.times, onsets, trains, reach, interval),
-            resolution: stream.resolution,
         }
     });
     let mut found: Vec<Scored> = scored.filter(|it| it.recall >= LEAST_RECALL).collect();
@@ -78,14 +80,13 @@ pub(super) fn of(
     (found.collect(), streams.len() as u64)
 }
 
-/// A stream beside the spikes, and how exactly its events are known, s.
+/// A stream beside the spikes.
 struct Scored {
     trigger: Trigger,
     /// Part of the spikes of the first train that an event precedes; of all spikes without one.
     recall: f64,
     /// How often chance makes both vary, or miss, so much together.
     alike: f64,
-    resolution: f64,
 }
 
 impl Scored {
@@ -96,13 +97,7 @@ impl Scored {
     }
 
     fn spread(&self) -> f64 {
-        (self.trigger.lag_spread_ns / 1e9).max(self.resolution)
-    }
-
-    /// How long before the onsets they surely are, s. What is counted at readings may have happened just before the second
-    /// of them, and its time is the middle of a step that the first may lie in.
-    fn surely_before(&self) -> f64 {
-        self.trigger.lag_ns / 1e9 - 1.5 * self.resolution
+        self.trigger.lag_spread_ns.max(self.trigger.resolution_ns) / 1e9
     }
 }
 
@@ -174,6 +169,7 @@ fn score(stream: &Stream, onsets: &[f64], own: &[f64], span: f64, reach: Reach) 
         lift: recall / by_chance.max(1e-3),
         lag_ns: lag * 1e9,
         lag_spread_ns: spread * 1e9,
+        resolution_ns: stream.resolution * 1e9,
         p_value,
         confidence: Confidence::Suspected,
     }
@@ -325,7 +321,8 @@ fn rank(found: &mut [Scored]) {
     // Stable: what is no link keeps its place behind them.
     found.sort_by_key(|it| !is_link(it));
     let links = found.partition_point(is_link);
-    found[..links].sort_by(|a, b| b.surely_before().total_cmp(&a.surely_before()));
+    let before = |it: &Scored| it.trigger.surely_before_ns();
+    found[..links].sort_by(|a, b| before(b).total_cmp(&before(a)));
 }
 
 #[cfg(test)]

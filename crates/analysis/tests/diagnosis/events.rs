@@ -49,6 +49,11 @@ pub fn application() -> String {
     spikes() + &lane("database.deadlocks server *10", '0', '9', 1)
 }
 
+/// A line of a log.
+pub fn logged(template: &str) -> String {
+    spikes() + &lane(&format!("log_template.lines {template}"), '0', '9', 1)
+}
+
 /// Nothing comes before, and requests are as many as before.
 pub fn unknown() -> String {
     spikes().replace(&lane("tps", '2', '1', 0), &lane("tps", '2', '2', 0))
@@ -88,6 +93,30 @@ fn what_works_before_spikes_starts_them() {
     expect!["absent: event.exec was found"].assert_eq(&said(&report, "healthy"));
     let spikes = report.spikes.expect("there are some");
     expect!["10 times in 240 s other1 begins to work."].assert_eq(&spikes.chain);
+}
+
+#[test]
+fn a_chore_that_a_log_names_is_a_cause_of_its_own() {
+    let report = drawn(&logged("log:_checkpoint_starting:_time")).answer();
+    expect![[r#"
+        event.checkpoint | process server | consistent | 0.161
+        Spikes are the bottleneck: 10 of 1.00 s add 16 % of the time of requests; `log: checkpoint starting: time` is logged just before 9 of them.
+        helps: spread each over more time (checkpoint_completion_target near 1): not known (how much of it can be spared is not recorded)
+        helps: let them come less often (checkpoint_timeout, max_wal_size), as far as recovery may take longer: not known (how much of it can be spared is not recorded)
+        helps: a disk of its own for the write-ahead log, so that commits do not wait behind pages: not known (how much of it can be spared is not recorded)
+        not: more of what requests wait for between the spikes, more CPUs, faster disk, more memory
+        wrong if: keep it from happening for some cycles: if the spikes stay, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect!["absent: what comes before the spikes first is of another kind"]
+        .assert_eq(&said(&report, "event.application"));
+    let other = drawn(&logged("cache_of_<*>_rebuilt")).answer();
+    expect![[r#"
+        event.application | process server | consistent | 0.161
+        Spikes are the bottleneck: 10 of 1.00 s add 16 % of the time of requests; `cache of <*> rebuilt` is logged just before 9 of them.
+        helps: spread that work over time, or do it less often: not known (how much of it can be spared is not recorded)
+        not: more of what requests wait for between the spikes, more CPUs, faster disk, more memory
+        wrong if: keep it from happening for some cycles: if the spikes stay, this is wrong
+    "#]].assert_eq(&told(&other));
 }
 
 #[test]

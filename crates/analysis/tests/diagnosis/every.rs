@@ -72,10 +72,23 @@ pub fn drawings() -> Vec<(&'static str, String)> {
     all
 }
 
-fn of_events() -> [(&'static str, String); 4] {
+fn of_events() -> [(&'static str, String); 8] {
     [
         ("event.exec", events::exec()),
         ("event.connections", events::connections()),
+        (
+            "event.checkpoint",
+            events::logged("log:_checkpoint_starting:_time"),
+        ),
+        (
+            "event.vacuum",
+            events::logged("log:_automatic_vacuum_of_table_<*>"),
+        ),
+        (
+            "event.ddl",
+            events::logged("log:_statement:_grant_select_on_<*>"),
+        ),
+        ("event.gc", events::logged("gc(<*>)_pause_full_<*>")),
         ("event.application", events::application()),
         ("event.unknown", events::unknown()),
     ]

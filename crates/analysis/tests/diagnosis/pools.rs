@@ -89,6 +89,18 @@ pub fn of_loops() -> String {
 }
 
 #[test]
+fn an_event_loop_that_rests_a_little_is_the_limit_where_requests_are_in_line_for_it() {
+    let rests = with(&of_loops(), "run x1 88888888888888888888");
+    expect![[r#"
+        cpu.single_thread | thread thread | consistent | 1.000
+        One thread is the bottleneck: thread of server was on a CPU for 80 % of the time, while the CPUs were 30 % busy.
+        helps: the work of thread spread over 16 CPUs: +259 % to +998 % by CPU law
+        not: more clients, a machine with more CPUs, faster disk, more memory
+        wrong if: run with twice the clients: if throughput grows, this is wrong
+    "#]].assert_eq(&told(&drawn(&rests).diagnose()));
+}
+
+#[test]
 fn event_loops_that_are_all_at_work_are_a_full_pool_where_cpus_are_idle() {
     let report = drawn(&of_loops()).diagnose();
     expect![[r#"

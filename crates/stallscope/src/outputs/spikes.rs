@@ -232,12 +232,14 @@ fn is_of(program: &Trigger, named: &Trigger) -> bool {
 /// `sh sync-permissions (by cron) starts less than 100 ms before 11 of 11 spikes; of its 12 times 11 have one
 /// (consistent)`
 fn trigger(trigger: &Trigger, spikes: &SpikeReport) -> String {
-    let lag = match trigger.lag_ns {
-        lag if lag > spikes.interval_ns as f64 => duration(lag),
-        _ => format!("less than {}", duration(spikes.interval_ns as f64)),
+    let (lag_ns, known_ns) = (trigger.lag_ns, trigger.known_to_ns(spikes.interval_ns));
+    let when = match lag_ns {
+        _ if lag_ns > known_ns => format!("{} before", duration(lag_ns)),
+        _ if lag_ns >= -known_ns => format!("less than {} before", duration(known_ns)),
+        _ => format!("{} after the onset of", duration(-lag_ns)),
     };
     format!(
-        "{} {lag} before {} spikes; of its {} times {} have one ({})",
+        "{} {when} {} spikes; of its {} times {} have one ({})",
         does(trigger),
         preceded(trigger, spikes),
         trigger.events,
@@ -302,6 +304,7 @@ mod tests {
             lift: 3.0,
             lag_ns: 40e6,
             lag_spread_ns: 1e6,
+            resolution_ns: 1e6,
             p_value: 0.002,
             confidence: Confidence::Suspected,
         }

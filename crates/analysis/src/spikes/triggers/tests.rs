@@ -160,3 +160,22 @@ fn a_trigger_is_found_though_other_stalls_run_into_some_of_its_spikes() {
         "{triggers:?}"
     );
 }
+
+#[test]
+fn a_trigger_in_the_interval_of_the_onsets_is_found_though_one_of_these_is_an_interval_earlier() {
+    let starts: Vec<f64> = (0..10).map(|it| 7.05 + 15.0 * f64::from(it)).collect();
+    let mut onsets: Vec<f64> = starts.iter().map(|it| it - 0.05).collect();
+    onsets[4] -= 0.1;
+    let found = trains(&onsets, 150.0, 0.7);
+    let (triggers, _) = of(
+        &[stream("the trigger", starts)],
+        &onsets,
+        &found,
+        150.0,
+        0.1,
+    );
+    let [trigger] = &*triggers else {
+        panic!("{triggers:?}");
+    };
+    assert_eq!((trigger.recall, trigger.precision), (1.0, 1.0));
+}

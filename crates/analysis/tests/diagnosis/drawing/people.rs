@@ -181,7 +181,10 @@ impl People {
                 continue;
             }
             let parent = match kind {
-                EntityKind::Disk | EntityKind::Filesystem | EntityKind::Interface => None,
+                EntityKind::Disk
+                | EntityKind::Filesystem
+                | EntityKind::Interface
+                | EntityKind::LogTemplate => None,
                 EntityKind::GroupDisk => lane.path().map(|path| self.groups[path]),
                 EntityKind::Connection => self.holder(about),
                 EntityKind::File | EntityKind::Flow => self.server,
@@ -194,6 +197,7 @@ impl People {
             };
             let name = match about.strip_prefix("calls:") {
                 Some(port) => format!("server (1) -> 10.0.0.3:{port}"),
+                None if kind == EntityKind::LogTemplate => about.replace('_', " "),
                 None => about.clone(),
             };
             let id = register.enter(kind, &name, about, |record| {

@@ -84,6 +84,7 @@ fn trigger(count: u64) -> Trigger {
         lift: 12.0,
         lag_ns: 4e7,
         lag_spread_ns: 5e6,
+        resolution_ns: 1e6,
         p_value: 0.001,
         confidence: Confidence::Consistent,
     }
