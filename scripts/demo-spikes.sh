@@ -25,12 +25,14 @@ source=$PWD/lab/demo-spikes
 
 bin=$(for it in /usr/lib/postgresql/*/bin; do echo "$it"; done | sort -V | tail -1)
 place=$(mktemp -d /var/tmp/demo-spikes.XXXXXX)
+# What is written as root lies where nobody else may write.
+answer=$(mktemp -d)
 owner=$(id -u nobody)
 pids=()
 stop() {
     for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
     as_owner "$bin/pg_ctl" -D "$place/data" -m immediate stop >/dev/null 2>&1 || true
-    rm -rf "$place"
+    rm -rf "$place" "$answer"
 }
 other=(setpriv "--reuid=$owner" "--regid=$owner" --clear-groups)
 as_owner() { "${other[@]}" "$@"; }
@@ -71,8 +73,8 @@ echo "Recording for $seconds s" >&2
 "$stallscope" run --target "port:$PGPORT" --postgres --log "$place/calls.log" -o "$out" -- \
     "$bin/pgbench" -n -S -c 24 -j 2 -R 1000 -T "$seconds"
 
-"$stallscope" explain "$out" --json "$place/report.json" >"$place/report.txt"
-python3 - "$place/report.json" <<'PYTHON'
+"$stallscope" explain "$out" --json "$answer/report.json" >/dev/null
+python3 - "$answer/report.json" <<'PYTHON'
 import json, sys
 
 spikes = json.load(open(sys.argv[1])).get("spikes") or {"trains": [], "triggers": [], "methods": []}

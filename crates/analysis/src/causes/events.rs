@@ -40,7 +40,12 @@ const LEAST_SPIKES: usize = 5;
 /// Whether a report's headline is one of these.
 pub(crate) fn is_event(report: &Report) -> bool {
     let headline = report.verdict.findings.first();
-    headline.is_some_and(|it| NAMES.contains(&&*it.cause))
+    headline.is_some_and(|it| is_one(&it.cause))
+}
+
+/// Whether a cause is one of these.
+pub(crate) fn is_one(cause: &str) -> bool {
+    NAMES.contains(&cause)
 }
 
 /// The finding where what comes first before the spikes is what is meant.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use model::{ClusterNode, ClusterPhase, ClusterReport, NodeSkew, PhaseVerdict, Span};
 
 use super::{calls, capitalised, configurations, length, limits, listed, spikes};
+use crate::causes::events;
 use crate::number_format::{percent, rate};
 
 /// What the nodes' own recordings say, surest first; causes of several nodes once.
@@ -15,8 +16,14 @@ fn verdicts(report: &ClusterReport) -> Vec<String> {
         .nodes
         .iter()
         .filter_map(|it| Some((it, it.verdict.as_ref()?)));
-    let mut with: Vec<(&ClusterNode, &PhaseVerdict)> =
-        with.filter(|it| calls::is_cause(it.1)).collect();
+    // A node that does not know what starts its spikes: here it may be known, and is said already.
+    let spiking = report.spikes.as_ref().filter(|it| spikes::lead(it));
+    let spiking = spiking.map(|it| &it.node);
+    let is_said = |(node, verdict): &(&ClusterNode, &PhaseVerdict)| {
+        spiking == Some(&node.name) && events::is_one(&verdict.cause)
+    };
+    let with = with.filter(|it| calls::is_cause(it.1) && !is_said(it));
+    let mut with: Vec<(&ClusterNode, &PhaseVerdict)> = with.collect();
     with.sort_by(|a, b| {
         let share = |it: &PhaseVerdict| it.share.unwrap_or(0.0);
         (b.1.confidence.cmp(&a.1.confidence)).then(share(b.1).total_cmp(&share(a.1)))
