@@ -114,6 +114,7 @@ import json, sys
 ahead_ms = float(sys.argv[1])
 report = json.load(open("report.json"))
 spikes = report.get("spikes") or {"node": "", "report": {"triggers": [], "trains": []}, "elsewhere": []}
+said = open("report.txt").read().split("\n\n")[0]
 clock = next(it for it in report["clocks"] if it["node"] == "c")
 wrong = []
 if spikes["node"] != "b":
@@ -130,6 +131,8 @@ if not any(it.get("node") == "c" and "7155" in it["name"] for it in triggers):
     wrong.append("calls of c's port should be among what comes with the spikes")
 if not any(it["node"] == "c" and any("master" in one["who"] for one in it["differences"]) for it in spikes.get("elsewhere", [])):
     wrong.append("the server on c should be found at work in them")
+if "not known" in said:
+    wrong.append("the answer names what starts the spikes, and should not say that nobody knows it")
 if clock["least_ns"] is None or not clock["least_ns"] <= ahead_ms * 1e6 <= clock["most_ns"]:
     wrong.append(f"c's clock should be found {ahead_ms:.0f} ms ahead")
 for sentence in wrong:
