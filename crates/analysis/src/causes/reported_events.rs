@@ -134,6 +134,8 @@ mod tests {
             ("checkpoint", Chore::Checkpoint),
             ("analyze", Chore::Vacuum),
             ("lock table t", Chore::Other),
+            ("", Chore::Other),
+            ("\u{e9}grant", Chore::Other),
         ] {
             assert_eq!(Chore::of_statement(text), expected, "{text}");
         }

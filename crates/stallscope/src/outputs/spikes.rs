@@ -170,7 +170,7 @@ fn triggers(spikes: &SpikeReport) -> String {
     let Some((first, others)) = named.split_first() else {
         return match is_compared {
             true => format!(
-                "nothing of {} kinds of events comes with them",
+                "not known; kinds of events compared: {}",
                 integer(spikes.compared as f64)
             ),
             false => String::new(),
