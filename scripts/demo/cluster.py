@@ -253,17 +253,22 @@ def in_background(function, *arguments):
     threading.Thread(target=run, daemon=True).start()
 
 
-def cost_s(node):
-    """CPU time of this machine that a request takes, s, where its data is cached and nothing holds it back."""
-    node.warm(0.5).wait()
-    node.ask(2, ROWS[6], 10_000)
+def cost_s():
+    """CPU time of this machine that a request takes, s, with the load of six nodes, where nothing holds it back.
+
+    All of them, for a request takes up to twice as much on a machine that is otherwise idle.
+    """
+    for node, clients in zip(NODES, CLIENTS[6]):
+        node.ask(clients, ROWS[6], 5_000)
     time.sleep(2)
     # PostgreSQL says what it has counted once a second.
-    used, done, began = node.used(), int(node.counters()["xact_commit"]), time.monotonic()
+    began, before = time.monotonic(), [(node.used(), int(node.counters()["xact_commit"])) for node in NODES]
     time.sleep(6)
-    done, used = int(node.counters()["xact_commit"]) - done, node.used() - used
-    own = float(SETTINGS["own_cpu"]) * (time.monotonic() - began)
-    node.ask(0, 0, 0)
+    after = [(node.used(), int(node.counters()["xact_commit"])) for node in NODES]
+    own = float(SETTINGS["own_cpu"]) * len(NODES) * (time.monotonic() - began)
+    for node in NODES:
+        node.ask(0, 0, 0)
+    used, done = (sum(it[at] for it in after) - sum(it[at] for it in before) for at in (0, 1))
     return max(used / 1e9 - own, 0.01) / max(done, 1)
 
 
@@ -272,19 +277,25 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with open(f"{FOLDER}/select.sql", "w", encoding="ascii") as file:
         file.write(SCRIPT)
-    for node in NODES:
-        node.size(2)
-        node.show()
     first = NODES[:3]
-    NODES[0].size(4)
-    NODES[0].start()
-    cost = cost_s(NODES[0])
+
+    def warm(nodes, part):
+        for it in [node.warm(part) for node in nodes]:
+            it.wait()
+
+    for node in NODES:
+        node.size(4)
+        node.start()
+    warm(NODES, 0.5)
+    cost = cost_s()
     rate = DEMAND * NODE_CPU / cost
     pause = max(int((1 / rate - cost) * 1e6), 100)
     tell(f"A request takes {cost * 1e6:.0f} us of CPU; 10 clients ask again {pause / 1000:.1f} ms after an answer.")
-    NODES[0].size(2)
-    for node in first[1:]:
-        node.start()
+    for node in NODES[3:]:
+        node.stop()
+    for node in NODES:
+        node.size(2)
+        node.show()
     in_background(show_all)
     for node in NODES:
         in_background(show_databases_of, node)
@@ -292,10 +303,6 @@ def main():
     def share(clients, rows):
         for node, its in zip(NODES, clients):
             node.ask(its, rows, pause)
-
-    def warm(nodes, part):
-        for it in [node.warm(part) for node in nodes]:
-            it.wait()
 
     def cluster(number):
         share(CLIENTS[number] + [0] * (6 - number), ROWS[number])

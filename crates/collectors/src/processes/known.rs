@@ -58,6 +58,13 @@ impl Processes {
         })
     }
 
+    /// The recorder's own processes, those of servers that answer it included: pid and entity.
+    pub(crate) fn recorders(&self) -> impl Iterator<Item = (u32, EntityId)> {
+        let all = self.by_pid.iter();
+        let own = all.filter(|(_, process)| process.role == Role::Recorder);
+        own.map(|(pid, process)| (*pid, process.entity))
+    }
+
     /// The beginning of a process's command line, which a server may have replaced by a title.
     pub(crate) fn title<'a>(&self, pid: u32, buffer: &'a mut [u8; TITLE_BYTES]) -> Option<&'a str> {
         let mut path = [0; 32];

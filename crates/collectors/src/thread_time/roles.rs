@@ -1,17 +1,21 @@
 //! Sets the roles of processes in the programs.
 
-use model::{GapReason, Role, Timestamp, sentence};
+use std::collections::HashMap;
+
+use model::{EntityId, GapReason, Role, Timestamp, sentence};
 use sensors::statement::STATEMENT;
 use sensors::thread_time::THREAD_TIME;
 use sensors::{statement, wait_event};
 
+use super::psi_groups::BackgroundMember;
 use super::untracked::Process;
 use super::{Assignment, ThreadTimeCollector};
 use crate::gaps::Gaps;
 use crate::output::Output;
 use crate::processes::Processes;
 use crate::scene::Scene;
-use kernel::bpf::thread_time::Assigned;
+use kernel::bpf::thread_time::psi_groups::Membership;
+use kernel::bpf::thread_time::{Assigned, ThreadTime};
 use kernel::remote_memory::{RemoteMemory, RemoteRead, StatementPlace, Statements};
 
 impl ThreadTimeCollector {
@@ -25,7 +29,7 @@ impl ThreadTimeCollector {
         self.psi_groups
             .follow(now, &self.programs, processes, cgroups, out);
         let tracked = self.assign_tracked(processes, &mut scratch.remote_memory, &mut out.gaps);
-        let background = self.assign_background();
+        let background = self.assign_background(processes);
         let programs = &self.programs;
         self.assignments.retain(|pid, assignment| {
             let is_there = processes.entity(*pid) == Some(assignment.entity);
@@ -75,25 +79,25 @@ impl ThreadTimeCollector {
         changed
     }
 
-    /// Assigns the background processes that share a PSI group with tracked ones; whether an assignment has
-    /// changed.
-    fn assign_background(&mut self) -> bool {
+    /// Assigns the background processes that share a PSI group with tracked ones, and the recorder's own; whether an
+    /// assignment has changed.
+    fn assign_background(&mut self, processes: &Processes) -> bool {
         let mut changed = false;
         for process in self.psi_groups.background() {
-            let assignment = Assignment {
-                entity: process.entity,
-                role: Role::Background,
-                place: None,
-                statement: None,
-                membership: process.membership,
-            };
-            if self.assignments.get(&process.pid) == Some(&assignment) {
-                continue;
-            }
-            let assigned = assignment.beginning_with(wait_event::NOT_WAITING);
-            if self.programs.assign(process.pid, assigned).is_ok() {
-                self.assignments.insert(process.pid, assignment);
-                changed = true;
+            let BackgroundMember {
+                pid,
+                entity,
+                membership,
+            } = process;
+            let assignment = Assignment::background(entity, membership);
+            changed |= assign(&mut self.assignments, &mut self.programs, pid, assignment);
+        }
+        // A server process that answers the recorder has had its parent's role in the programs since its fork.
+        for (pid, entity) in processes.recorders() {
+            let known = self.assignments.get(&pid).map(|it| it.role);
+            if known != Some(Role::Background) {
+                let assignment = Assignment::background(entity, Membership::default());
+                changed |= assign(&mut self.assignments, &mut self.programs, pid, assignment);
             }
         }
         changed
@@ -137,7 +141,36 @@ fn statement_place(statements: Statements, gaps: &mut Gaps) -> Option<StatementP
     None
 }
 
+/// Assigns a process unless it is so already; whether the programs have another assignment now.
+fn assign(
+    assignments: &mut HashMap<u32, Assignment>,
+    programs: &mut ThreadTime,
+    pid: u32,
+    assignment: Assignment,
+) -> bool {
+    if assignments.get(&pid) == Some(&assignment) {
+        return false;
+    }
+    let assigned = assignment.beginning_with(wait_event::NOT_WAITING);
+    let is_done = programs.assign(pid, assigned).is_ok();
+    if is_done {
+        assignments.insert(pid, assignment);
+    }
+    is_done
+}
+
 impl Assignment {
+    /// Of a process whose own time is not accounted.
+    fn background(entity: EntityId, membership: Membership) -> Self {
+        Self {
+            entity,
+            role: Role::Background,
+            place: None,
+            statement: None,
+            membership,
+        }
+    }
+
     /// For the programs, with the wait event that the process is in now.
     fn beginning_with(self, wait_event: u32) -> Assigned {
         let Self {

@@ -8,7 +8,7 @@ use model::{
 };
 
 use super::disks;
-use super::layout::{labelled, wrap};
+use super::layout::{cut, labelled, wrap};
 use super::{Detail, harmless};
 
 /// A wait that is less of a request's time than this in every group is shown by `--verbose` alone.
@@ -130,7 +130,7 @@ fn runs(comparison: &Comparison, width: usize) -> String {
 /// One group's figures beside the first's.
 fn table(comparison: &Comparison, place: usize, detail: Detail) -> String {
     let names = [0, place].map(|at| comparison.groups.get(at).map_or("", |it| it.name.as_str()));
-    let names = names.map(|it| shortened(it, VALUE));
+    let names = names.map(|it| cut(it, VALUE - 1));
     let mut text = format!(
         "  {:LABEL$}{:>VALUE$}{:>VALUE$}{:>12}   95 % interval\n",
         "", names[0], names[1], "difference"
@@ -156,18 +156,11 @@ fn table(comparison: &Comparison, place: usize, detail: Detail) -> String {
     text
 }
 
-fn shortened(name: &str, most: usize) -> String {
-    match name.chars().count() < most {
-        true => name.to_owned(),
-        false => name.chars().take(most - 2).chain(['…']).collect(),
-    }
-}
-
 /// A function's name says most at its end: `…growing::find_row`.
 fn shortened_label(figure: &ComparedFigure, most: usize) -> String {
     let length = figure.label.chars().count();
     if figure.family != FigureFamily::Code || length < most {
-        return shortened(&figure.label, most);
+        return cut(&figure.label, most - 1);
     }
     let end = figure.label.chars().skip(length + 2 - most);
     std::iter::once('…').chain(end).collect()

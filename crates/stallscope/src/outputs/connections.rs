@@ -136,7 +136,7 @@ mod tests {
         expect![[r#"
             at 99
                 Connections                               open  new/s  asked/s  answered/s  requests/s      RTT
-                  26 postgres processes -> port 7100 (yb    26   4.00  2.50 MB     12.0 kB       5,100  62.0 us
+                  26 postgres processes -> port 7100 (y…    26   4.00  2.50 MB     12.0 kB       5,100  62.0 us
                   dig -> UDP port�53 of 10.0.0.2            26   4.00  2.50 MB     12.0 kB           -        -
                 port 7100: 3 refused, 2 % of segments sent again, 12 lasted under 1 s
         "#]].assert_eq(&format!("at 99\n{}", lines(&report, 99)));

@@ -51,8 +51,7 @@ pub(super) fn table(rows: &[impl AsRef<[String]>], notes: &[String], width: usiz
     let name = widest(0).min(width.saturating_sub(numbers + 2).max(8));
     let mut text = String::new();
     for (own, cells) in rows.iter().filter_map(|row| row.as_ref().split_first()) {
-        let shown: String = own.chars().take(name).collect();
-        text.push_str(&format!("  {shown:<name$}"));
+        text.push_str(&format!("  {:<name$}", cut(own, name)));
         for (cell, column) in cells.iter().zip(1..) {
             text.push_str(&format!("  {cell:>wide$}", wide = widest(column)));
         }
@@ -64,6 +63,17 @@ pub(super) fn table(rows: &[impl AsRef<[String]>], notes: &[String], width: usiz
         }
     }
     text
+}
+
+/// A text of at most `most` characters: one that is longer ends with `…`.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.chars().count() <= most {
+        true => text.to_owned(),
+        false => {
+            let kept = text.chars().take(most.saturating_sub(1));
+            kept.chain(['…']).collect()
+        }
+    }
 }
 
 /// A line with a note beside it, or below it where it leaves the note too little room.
@@ -133,6 +143,13 @@ pub(super) fn seconds(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_too_long_ends_with_a_mark() {
+        assert_eq!(cut("größer", 6), "größer");
+        assert_eq!(cut("größer", 5), "größ…");
+        assert_eq!(cut("größer", 0), "…");
+    }
 
     #[test]
     fn text_is_wrapped_between_words_and_a_percentage_is_one() {

@@ -94,8 +94,8 @@ mod tests {
         expect![[r#"
             at 90
               Lock holders                                                             sessions  share
-                idle in transaction, last: UPDATE pgbench_branches SET bbalance = bba       3.0   75 %
-                  blocks: UPDATE pgbench_branches SET bbalance = bbalance + ? WHERE b       2.0   50 %
+                idle in transaction, last: UPDATE pgbench_branches SET bbalance = bb…       3.0   75 %
+                  blocks: UPDATE pgbench_branches SET bbalance = bbalance + ? WHERE …       2.0   50 %
                   blocks: LOCK TABLE a�                                                     1.0   25 %
                 running a statement                                                         1.0   25 %
                 sessions: those that wait, on average; share: of all waits for locks; once a second by

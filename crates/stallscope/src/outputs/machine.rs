@@ -3,7 +3,7 @@
 use analysis::{duration, percent, rate};
 use model::{EntityKind, Finding, MachineReport, PartKind, Report, Signal, UnitReport};
 
-use super::layout::{labelled, wrap};
+use super::layout::{cut, labelled, wrap};
 use super::on_one_line;
 use super::throughput::value_words;
 
@@ -87,11 +87,7 @@ fn ranking(machine: &MachineReport, width: usize, most: usize) -> String {
     let [lost_width, who, waits, _] = [0, 1, 2, 3].map(|column| widest(column).unwrap_or(0));
     for [lost, name, waited, behind] in &rows {
         let line = format!("  {lost:>lost_width$}  {name:<who$}  {waited:<waits$}  {behind}");
-        let line: String = match line.trim_end().chars().count() > width {
-            true => line.chars().take(width - 3).chain("...".chars()).collect(),
-            false => line,
-        };
-        text += &format!("{}\n", line.trim_end());
+        text += &format!("{}\n", cut(line.trim_end(), width));
     }
     let left = lost.len().saturating_sub(most);
     if left > 0 {
@@ -364,7 +360,7 @@ mod tests {
             by a CPU quota.
               Lost per second  Who                           Waits for                  Behind
                        2.62 s  shop (container)              held back by a quota 95 %  stallscope-lab-10734
-                       750 ms  postgresql@15-main (service)  a CPU 100 %                itself 53 %, rustc (1...
+                       750 ms  postgresql@15-main (service)  a CPU 100 %                itself 53 %, rustc (12 …
               shop: A CPU quota is the bottleneck: /stallscope-lab-10734 ran out of its limit of 0.4 CPUs in
                 100 % of the periods, and 61 % of each request was postgres held back by it, while the machine
                 was 75 % idle. [cpu.quota, /stallscope-lab-10734; measured]

@@ -4,7 +4,7 @@ use analysis::program_runs::short;
 use analysis::{duration, integer};
 use model::{Report, StartedProgram};
 
-use super::layout::table;
+use super::layout::{cut, table};
 use super::on_one_line;
 
 /// Programs that are shown; the JSON has more.
@@ -37,8 +37,7 @@ fn row(program: &StartedProgram) -> [String; 6] {
         true => format!("  fork of {command}"),
         false => format!("  {command}"),
     };
-    let by = on_one_line(&short(&program.started_by));
-    let by: String = by.chars().take(MOST_STARTER).collect();
+    let by = cut(&on_one_line(&short(&program.started_by)), MOST_STARTER);
     let mean = program.mean_ns.map(|ns| duration(ns as f64));
     [
         on_one_line(&what),
@@ -80,9 +79,9 @@ mod tests {
         expect![[r#"
             at 99
               Programs started          times      CPU     mean  failed                        by
-                backup --level N           12  14.8 ms   61.0 s       3  cron -f -P --with-many-o
-                fork of postgres: main  7,000   8.64 s  1.50 ms       3  cron -f -P --with-many-o
-                not known                   1  1.23 ms        -       3  cron -f -P --with-many-o
+                backup --level N           12  14.8 ms   61.0 s       3  cron -f -P --with-many-…
+                fork of postgres: main  7,000   8.64 s  1.50 ms       3  cron -f -P --with-many-…
+                not known                   1  1.23 ms        -       3  cron -f -P --with-many-…
                 N: a number; *: an identifier
         "#]]
         .assert_eq(&format!("at 99\n{}", lines(&report, 99)));

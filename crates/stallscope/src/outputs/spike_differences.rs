@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::{percent, rate, storage};
 use model::{MeasureKind, SpikeDifference, SpikeReport, Unit};
 
-use super::layout::table;
+use super::layout::{cut, table};
 use super::on_one_line;
 
 /// Rows at most, and of each kind.
@@ -73,8 +73,7 @@ fn has_one_line_each(kind: MeasureKind) -> bool {
 }
 
 fn row(it: &SpikeDifference) -> [String; 6] {
-    let text = on_one_line(&what(it));
-    let text: String = text.chars().take(LONGEST).collect();
+    let text = cut(&on_one_line(&what(it)), LONGEST);
     let change = match it.inside / it.outside {
         factor if factor < 100.0 => format!("x {}", rate(factor)),
         factor if factor.is_finite() => format!("x {factor:.0}"),

@@ -6,7 +6,7 @@ use model::{FigureFamily, FigureUnit, PointFigure, Sweep, SweepPoint};
 
 use super::comparison::amount;
 use super::disks;
-use super::layout::{labelled, wrap};
+use super::layout::{cut, labelled, wrap};
 use super::{Detail, harmless};
 
 /// A wait that is less of a request's time than this at every point is shown by `--verbose` alone.
@@ -167,8 +167,7 @@ pub(super) fn lines(columns: &[Shown], rows: usize, width: usize) -> String {
             });
         }
         // A name at the end is cut rather than wrapped.
-        let cut: String = line.chars().take(width).collect();
-        format!("{}\n", cut.trim_end())
+        format!("{}\n", cut(line.trim_end(), width))
     };
     let mut text = line(&|it| it.head.clone());
     for row in 0..rows {

@@ -364,8 +364,6 @@ fn sentences(items: &[String], between: &str) -> String {
     all.join(between)
 }
 
-/// Why each cause is not it: what an undetermined verdict rests on. Causes with the same reason
-/// stand together; without a target there is nothing to rule out.
 /// `about 71,400 tps  +50 % (+44 % to +56 %)`, `response time -40 % (-30 % to -50 %)`.
 fn gain_in_words(remedy: &Remedy, unit: &str) -> String {
     let Some(middle) = remedy.gain else {
@@ -387,6 +385,8 @@ fn gain_in_words(remedy: &Remedy, unit: &str) -> String {
     format!("{before}{}{ends}", signed(middle))
 }
 
+/// Why each cause is not it: what an undetermined verdict rests on. Causes with the same reason
+/// stand together; without a target there is nothing to rule out.
 fn ruled_out_causes(report: &Report) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     let judged = report
@@ -407,8 +407,28 @@ fn ruled_out_causes(report: &Report) -> String {
     }
     let lines = reasons
         .iter()
-        .map(|(reason, causes)| format!("{}: {reason}", causes.join(", ")));
+        .map(|(reason, causes)| format!("{}: {reason}", by_family(causes, report).join(", ")));
     lines.collect::<Vec<_>>().join("; ")
+}
+
+/// `event.*` for all causes of a family that was judged, where they are three or more.
+fn by_family(causes: &[&str], report: &Report) -> Vec<String> {
+    let family = |cause: &str| cause.split_once('.').map(|(family, _)| family.to_owned());
+    let mut named: Vec<String> = Vec::new();
+    for cause in causes {
+        let own = family(cause);
+        let here = causes.iter().filter(|it| family(it) == own).count();
+        let all = report.verdict.judged.iter();
+        let all = all.filter(|it| family(&it.cause) == own).count();
+        let name = match own {
+            Some(family) if here == all && here > 2 => format!("{family}.*"),
+            _ => (*cause).to_owned(),
+        };
+        if !named.contains(&name) {
+            named.push(name);
+        }
+    }
+    named
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use model::{EntityId, EntityKind, GapReason, Timeline};
+use model::{EntityId, EntityKind, GapReason, Role, Timeline};
 use recording::Recording;
 use rustix::process::Signal;
 use sensors::statement::{NO_STATEMENT, Part, Rare, STATEMENT};
@@ -185,5 +185,47 @@ fn without_ids_the_way_to_them_is_told() {
         let all = recording.timeline.entities.of_kind(EntityKind::Statement);
         let names: Vec<&str> = all.map(|it| &*it.entity.name).collect();
         assert!(said, "{:?}, {names:?}", recording.meta.gaps);
+    });
+}
+
+#[test]
+fn statements_that_answer_the_recorder_are_not_the_servers() {
+    if !needs::root() {
+        return;
+    }
+    let Some((postgres, _alone)) = postgres::running() else {
+        return;
+    };
+    if !has_statements(postgres) {
+        return;
+    }
+    postgres.with_setting("compute_query_id = on", || {
+        let place = Place::new();
+        let target = format!("port:{}", postgres.port());
+        let run = ["run", "--trace-all", "--postgres", "dbname=bench", "--target", &target];
+        let load = ["--", "pgbench", "-n", "-S", "-c", "2", "-T", "10", "bench"];
+        let run = postgres.stallscope(&place, &[run.as_slice(), &load].concat());
+        let run = Running::start(run);
+        place.wait_for_rows();
+        // The process that answers after this one is forked by a server that is known as the target.
+        std::thread::sleep(Duration::from_secs(2));
+        let all = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'stallscope'";
+        assert_eq!(postgres.ask(all), ["t"], "it is connected");
+        run.end().status(0);
+        let recording = place.opened();
+        let timeline = &recording.timeline;
+        if timeline.table(&STATEMENT.name).is_none() {
+            needs::skip("no programs in the kernel");
+            return;
+        }
+        let answers = timeline.entities.iter();
+        let answers = answers.filter(|it| it.role == Role::Recorder && it.entity.name == "postgres");
+        assert_eq!(answers.count(), 2, "it has connected again");
+        statement(timeline, "SELECT abalance FROM pgbench_accounts");
+        // What was asked before the recorder knew whose process answers it is counted: a look or two of some ten.
+        let all = timeline.entities.of_kind(EntityKind::Statement);
+        let own = all.filter(|it| it.entity.name.contains("backend_type"));
+        let looks: Vec<f64> = own.map(|it| growth(timeline, it.id, "calls")).collect();
+        assert!(looks.iter().sum::<f64>() <= 3.0, "{looks:?}");
     });
 }

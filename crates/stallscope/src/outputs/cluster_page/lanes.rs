@@ -3,6 +3,7 @@
 use model::{ClusterReport, Span};
 
 use super::super::cluster::time_of_day;
+use super::super::layout::cut;
 use super::super::plain_page::{escaped, titled};
 
 /// In units of the drawing.
@@ -14,6 +15,8 @@ const LANE: f64 = 54.0;
 const APART: f64 = 14.0;
 /// Nodes that have a lane.
 const MOST_LANES: usize = 60;
+/// Characters of a node's name beside its lane.
+const NAME_ROOM: usize = 16;
 /// What a lane shows, with its colour: CPU, I/O and memory have theirs on every page.
 const LINES: [(&str, &str, &str); 3] = [
     ("cpu_some", "g0", "CPU pressure"),
@@ -105,7 +108,7 @@ fn lane(
         "<path class=\"frame\" d=\"M{LEFT} {top:.1}V{bottom:.1}H{right}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{}</text><text x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
         LEFT - 8.0,
         top + LANE / 2.0 + 4.0,
-        escaped(&shortened(name)),
+        escaped(&cut(name, NAME_ROOM)),
         right + 6.0,
         top + 8.0,
         escaped(most)
@@ -126,14 +129,6 @@ fn lane(
         text.push_str(&format!("<path class=\"line {class}\" d=\"{path}\"/>\n"));
     }
     text
-}
-
-fn shortened(name: &str) -> String {
-    const ROOM: usize = 16;
-    match name.chars().count() > ROOM {
-        true => format!("{}...", name.chars().take(ROOM - 3).collect::<String>()),
-        false => name.to_owned(),
-    }
 }
 
 fn place(report: &ClusterReport, ns: i64) -> f64 {
