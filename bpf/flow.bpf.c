@@ -214,6 +214,15 @@ static __always_inline void place_tcp(struct sock *sk, struct flow_socket *socke
 	socket->place = place_of(&who);
 }
 
+static __always_inline void count_opened(struct flow_account *account)
+{
+	add(&account->opened, 1);
+	if (account->opened_in == epoch)
+		return;
+	account->opened_in = epoch;
+	account->opened_ns = bpf_ktime_get_boot_ns();
+}
+
 /* Whether the caller is the first to find out whose a socket is: several threads may at a time. */
 static __always_inline bool is_first(struct flow_socket *socket)
 {
@@ -231,7 +240,7 @@ static __always_inline void own(struct sock *sk, struct flow_socket *socket, str
 	place_tcp(sk, socket, task);
 	account = account_at(socket->place);
 	if (account)
-		add(&account->opened, 1);
+		count_opened(account);
 }
 
 /* A process sends or receives: that of a connection that arrived shows itself. */
@@ -270,7 +279,7 @@ static __noinline int place_other(struct sock *sk, struct task_struct *task, boo
 	is_new &= is_first(socket);
 	account = account_at(socket->place);
 	if (account && is_new)
-		add(&account->opened, 1);
+		count_opened(account);
 	return 0;
 }
 
@@ -388,7 +397,7 @@ static __always_inline void establish(struct flow_socket *socket)
 	socket->born_ns = now;
 	if (!account)
 		return;
-	add(&account->opened, 1);
+	count_opened(account);
 	add(&account->connects, 1);
 	add(&account->connect_ns, now - socket->began_ns);
 }

@@ -62,7 +62,7 @@ struct flow_name {
 };
 _Static_assert(sizeof(struct flow_name) == 128, "as the reader has it");
 
-/* Counts of a flow; they only grow, but for the last two. */
+/* Counts of a flow; they only grow, but for the last ones. */
 struct flow_account {
 	struct flow_key key;
 	/* Of TCP the kernel's own: what was sent, without what was sent again; what was received in order. */
@@ -95,12 +95,14 @@ struct flow_account {
 	/* Of DNS: from a query to the next reply on its socket. */
 	__u64 answer_ns;
 	__u64 answers;
+	/* When the first was opened since the reading of the number `opened_in`, on CLOCK_BOOTTIME. */
+	__u64 opened_ns;
 	/* Sockets that count here, and of these connections that are open, by the walk of that number. */
 	__u32 walk;
 	__u32 sockets;
 	__u32 open;
-	__u32 padding;
+	__u32 opened_in;
 };
-_Static_assert(sizeof(struct flow_account) == 40 + 8 * 19 + 16, "as the reader has it");
+_Static_assert(sizeof(struct flow_account) == 40 + 8 * 20 + 16, "as the reader has it");
 
 #endif

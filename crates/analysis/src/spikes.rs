@@ -8,6 +8,7 @@
 
 mod account;
 mod across;
+mod bursts;
 mod calls;
 mod chain;
 mod detect;

@@ -9,9 +9,9 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
 
-use model::{Entity, EntityId, EntityKind, GapReason, Timestamp, name_of, sentence};
+use model::{Entity, EntityId, EntityKind, GapReason, MISSING, Timestamp, name_of, sentence};
 use sensors::TICK;
-use sensors::flow::{FLOW, FlowName, OPEN, Peer, Protocol, Side, WIDTH};
+use sensors::flow::{FLOW, FlowName, OPEN, OPENED_NS, Peer, Protocol, Side, WIDTH};
 
 use crate::collector::{Collector, Scan};
 use crate::opening::Opening;
@@ -180,6 +180,7 @@ impl Flows {
         if !std::mem::take(&mut self.of_setup[place]) {
             let mut first = *row;
             first[OPEN] = 0;
+            first[OPENED_NS] = MISSING;
             last.begin(self.before, &first, &mut out.tables[self.table]);
         }
         Series {
@@ -287,6 +288,7 @@ fn row(account: &Account, open: u32) -> [i64; WIDTH] {
         key.port.into(),
         key.net.into(),
         open.into(),
+        account.opened_ns,
         account.sent_bytes,
         account.received_bytes,
         account.sends,
@@ -307,8 +309,12 @@ fn row(account: &Account, open: u32) -> [i64; WIDTH] {
         account.answer_ns,
         account.answers,
     ];
-    const { assert!(OPEN == 4, "behind the four codes") };
-    words.map(u64::cast_signed)
+    const { assert!(OPEN == 4 && OPENED_NS == 5, "behind the four codes") };
+    let mut row = words.map(u64::cast_signed);
+    if account.opened_ns == 0 {
+        row[OPENED_NS] = MISSING;
+    }
+    row
 }
 
 fn name(account: &Account, names: &Names) -> FlowName {

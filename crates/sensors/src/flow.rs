@@ -9,9 +9,11 @@ use std::sync::LazyLock;
 use model::{Column, ColumnKind, EntityKind, Quality, Table, Unit};
 
 /// Columns.
-pub const WIDTH: usize = 24;
-/// The column of open connections, the last before the counters.
+pub const WIDTH: usize = 25;
+/// The column of open connections, behind the codes.
 pub const OPEN: usize = 4;
+/// The column of when they are opened, the last before the counters.
+pub const OPENED_NS: usize = 5;
 
 /// The protocol of a flow (column `protocol`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -250,6 +252,14 @@ fn columns() -> Vec<Column> {
                 "Connections that are established; of UDP and unix sockets those that were used and are not closed.",
             )
         },
+        Column {
+            unit: Unit::Nanoseconds,
+            source: STATES.into(),
+            ..gauge(
+                "opened_ns",
+                "When the first connection since the reading before was opened, on CLOCK_BOOTTIME; where there was none, that of an earlier reading; missing before the first.",
+            )
+        },
         column(
             "sent_bytes",
             Unit::Bytes,
@@ -427,8 +437,9 @@ mod tests {
     #[test]
     fn codes_are_those_of_the_help() {
         assert_eq!(FLOW.columns[OPEN].name, "open");
+        assert_eq!(FLOW.columns[OPENED_NS].name, "opened_ns");
         assert!(
-            FLOW.columns[OPEN + 1..]
+            FLOW.columns[OPENED_NS + 1..]
                 .iter()
                 .all(|it| it.kind == ColumnKind::Counter)
         );

@@ -13,27 +13,17 @@ use sensors::flow::{FLOW, FlowName, Peer, Side};
 use sensors::log::{CallName, LOG_TEMPLATE, LOGGED_CALL};
 use sensors::program_run::PROGRAM_RUN;
 
+use super::bursts::{Bursts, EXACT, Steps, firsts};
 use crate::program_runs::{Templates, program_runs};
 use crate::statements::rare_statements;
-use crate::stats::{median, median_and_noise};
+use crate::stats::median;
 
-/// Events nearer to each other than this are one, s.
-const ONE: f64 = 1.0;
 /// More events than this in a window tell nothing of a few spikes.
 const MOST_EVENTS: usize = 2_000;
 /// A tick of /proc/PID/stat's start time, ns: USER_HZ is 100 on all architectures that this runs on.
 const TICK_NS: i64 = 10_000_000;
 /// Processes of this length or longer are met by several readings, s.
 const SURELY_MET: f64 = 0.3;
-/// The shortest step in which a counter's growth is looked at, ns.
-const STEP_NS: i64 = 100_000_000;
-/// No more steps than this.
-const MOST_STEPS: i64 = 100_000;
-/// A burst grows by more than so many times the median of all steps, and by more deviations than noise has.
-const BURST: f64 = 3.0;
-const DEVIATIONS: f64 = 6.0;
-/// What bursts of a stream take of its steps at most.
-const MOST_BURSTING: f64 = 0.3;
 /// A burst of connections has so many at least in a step, and one of sends.
 const LEAST_OPENED: f64 = 3.0;
 const LEAST_SENDS: f64 = 50.0;
@@ -102,7 +92,7 @@ fn programs(timeline: &Timeline, window: Window) -> Vec<Stream> {
         node: None,
         entity: None,
         times: firsts(times),
-        resolution: 0.001,
+        resolution: EXACT,
     });
     streams.collect()
 }
@@ -156,12 +146,16 @@ fn started(process: &Entity) -> Option<Timestamp> {
     Some(Timestamp::from_ns(ticks.checked_mul(TICK_NS)?))
 }
 
-/// The first of those that come close together.
-fn firsts(mut times: Vec<f64>) -> Vec<f64> {
-    times.sort_by(f64::total_cmp);
-    let mut last = f64::NEG_INFINITY;
-    times.retain(|time| time - std::mem::replace(&mut last, *time) > ONE);
-    times
+fn stream(bursts: Bursts, kind: TriggerKind, name: String, entity: Option<EntityId>) -> Stream {
+    Stream {
+        kind,
+        name,
+        parent: None,
+        node: None,
+        entity,
+        times: bursts.times,
+        resolution: bursts.resolution,
+    }
 }
 
 /// The service's port, and whether it is the server's end.
@@ -201,11 +195,34 @@ fn connections(timeline: &Timeline, window: Window) -> Vec<Stream> {
                 .iter()
                 .filter_map(|it| timeline.series(&FLOW.name, *it, column));
             let steps = Steps::of(series.collect(), window);
-            let bursts = steps.and_then(|it| it.bursts(least));
-            streams.extend(bursts.map(|it| it.stream(kind, name.clone(), None)));
+            let bursts = steps.and_then(|it| {
+                let bursts = it.bursts(least)?;
+                Some(match kind {
+                    TriggerKind::Connections if it.are_mostly_idle() => {
+                        bursts.beginning_at(&openings(timeline, flows, window))
+                    }
+                    _ => bursts,
+                })
+            });
+            streams.extend(bursts.map(|it| stream(it, kind, name.clone(), None)));
         }
     }
     streams
+}
+
+/// When the first connection was opened after each reading, s after the window's start, in their order.
+fn openings(timeline: &Timeline, flows: &[EntityId], window: Window) -> Vec<f64> {
+    let series = flows
+        .iter()
+        .filter_map(|it| timeline.series(&FLOW.name, *it, "opened_ns"));
+    let opened = series.flat_map(|it| it.values());
+    let opened = opened.map(|(_, ns)| Timestamp::from_ns(ns));
+    let opened = opened.filter(|it| window.contains(*it));
+    let mut times: Vec<f64> = opened
+        .map(|it| it.ns_since(window.start) as f64 / 1e9)
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times
 }
 
 /// All connections between processes of a name and a port: `postgres -> :7100`.
@@ -241,7 +258,7 @@ fn cpu_bursts(timeline: &Timeline, window: Window) -> Vec<Stream> {
         let steps = Steps::of(series.flatten().collect(), window);
         let entity = (processes.len() == 1).then(|| processes[0]);
         let bursts = steps.and_then(|it| it.bursts(LEAST_CPU * 1e9 * it.seconds));
-        streams.extend(bursts.map(|it| it.stream(TriggerKind::CpuBurst, name.to_owned(), entity)));
+        streams.extend(bursts.map(|it| stream(it, TriggerKind::CpuBurst, name.to_owned(), entity)));
     }
     streams
 }
@@ -259,7 +276,7 @@ fn counters(timeline: &Timeline, window: Window) -> Vec<Stream> {
                 let name = timeline.entities.get(entity).map(|it| &it.entity.name);
                 streams.extend(bursts.zip(name).map(|(it, name)| {
                     let name = format!("{name}: {}", column.name);
-                    it.stream(TriggerKind::Counter, name, Some(entity))
+                    stream(it, TriggerKind::Counter, name, Some(entity))
                 }));
             }
         }
@@ -276,7 +293,7 @@ fn log_templates(timeline: &Timeline, window: Window) -> Vec<Stream> {
         let bursts = steps.and_then(|it| it.bursts(0.0));
         let name = &template.entity.name;
         streams
-            .extend(bursts.map(|it| it.stream(TriggerKind::Log, name.clone(), Some(template.id))));
+            .extend(bursts.map(|it| stream(it, TriggerKind::Log, name.clone(), Some(template.id))));
     }
     streams
 }
@@ -294,7 +311,7 @@ fn logged_calls(timeline: &Timeline, window: Window) -> Vec<Stream> {
     }
     let streams = by_name.into_iter().filter_map(|(name, series)| {
         let bursts = Steps::of(series, window)?.bursts(LEAST_CALLS)?;
-        Some(bursts.stream(TriggerKind::Calls, name, None))
+        Some(stream(bursts, TriggerKind::Calls, name, None))
     });
     streams.collect()
 }
@@ -312,109 +329,11 @@ fn statements(timeline: &Timeline, window: Window) -> Vec<Stream> {
             node: None,
             entity,
             times: firsts(times.collect()),
-            resolution: 0.001,
+            resolution: EXACT,
         }
     });
     streams.collect()
 }
 
-/// How many steps bursts take: one that lies across the border of two takes one.
-fn lasting(bursting: &[usize]) -> usize {
-    let runs = bursting.chunk_by(|a, b| a + 1 == *b);
-    runs.map(|run| (run.len() - 1).max(1)).sum()
-}
-
-/// How much some counters grow together, step by step.
-struct Steps {
-    seconds: f64,
-    grown: Vec<f64>,
-    /// When they were read, s after the window's start.
-    readings: Vec<f64>,
-}
-
-/// When they grow far more than usual, s after the window's start, and how exactly that is known, s.
-struct Bursts {
-    times: Vec<f64>,
-    resolution: f64,
-}
-
-impl Bursts {
-    fn stream(self, kind: TriggerKind, name: String, entity: Option<EntityId>) -> Stream {
-        Stream {
-            kind,
-            name,
-            parent: None,
-            node: None,
-            entity,
-            times: self.times,
-            resolution: self.resolution,
-        }
-    }
-}
-
-impl Steps {
-    /// `None` where they do not grow.
-    fn of(all: Vec<Series<'_>>, window: Window) -> Option<Self> {
-        let grows = |it: &Series<'_>| it.growth(window).is_some_and(|grown| grown > 0.0);
-        let all: Vec<Series<'_>> = all.into_iter().filter(grows).collect();
-        let longest = all.iter().max_by_key(|it| it.values_in(window).count())?;
-        let rows: Vec<_> = longest.values_in(window).map(|(at, _)| at).collect();
-        let gaps: Vec<f64> = rows
-            .windows(2)
-            .map(|it| it[1].ns_since(it[0]) as f64)
-            .collect();
-        // Rows are left out while nothing changes: the shorter gaps are the readings.
-        let mut sorted = gaps;
-        sorted.sort_by(f64::total_cmp);
-        let usual = sorted.get(sorted.len() / 4).copied().unwrap_or(0.0) as i64;
-        let length = usual.max(STEP_NS).max(window.len_ns() / MOST_STEPS);
-        let count = usize::try_from(window.len_ns() / length).ok()?;
-        let mut grown = vec![0.0; count];
-        for series in all {
-            let mut cursor = series.cursor();
-            for (at, sum) in grown.iter_mut().enumerate() {
-                let start = window.start + at as i64 * length;
-                let own = cursor.growth(Window::new(start, start + length));
-                *sum += own.unwrap_or(0.0);
-            }
-        }
-        Some(Self {
-            seconds: length as f64 / 1e9,
-            grown,
-            readings: rows
-                .iter()
-                .map(|it| it.ns_since(window.start) as f64 / 1e9)
-                .collect(),
-        })
-    }
-
-    /// Bursts of `least` or more in a step; `None` where they are no exception.
-    fn bursts(&self, least: f64) -> Option<Bursts> {
-        let (usual, noise) = median_and_noise(&self.grown)?;
-        let bar = (BURST * usual).max(usual + DEVIATIONS * noise);
-        let is_burst = |it: &f64| *it >= least && *it > bar;
-        let steps = 0..self.grown.len();
-        let bursting: Vec<usize> = steps.filter(|at| is_burst(&self.grown[*at])).collect();
-        if lasting(&bursting) as f64 > MOST_BURSTING * self.grown.len() as f64 {
-            return None;
-        }
-        let middle = |at: &usize| (*at as f64 + 0.5) * self.seconds;
-        let times = firsts(bursting.iter().map(middle).collect());
-        let gaps: Vec<f64> = times.iter().map(|it| self.gap_around(*it)).collect();
-        Some(Bursts {
-            resolution: median(&gaps)?.max(self.seconds),
-            times,
-        })
-    }
-
-    /// The time between the readings around a step: a counter may have grown at any time between them. Rows are left out
-    /// while nothing changes, so of several it is the shortest in which it grew.
-    fn gap_around(&self, time: f64) -> f64 {
-        let (from, to) = (time - self.seconds / 2.0, time + self.seconds / 2.0);
-        let first = self.readings.partition_point(|it| *it <= from);
-        let around = self.readings[first.saturating_sub(1)..].windows(2);
-        let around = around.take_while(|it| it[0] < to);
-        let shortest = around.map(|it| it[1] - it[0]).min_by(f64::total_cmp);
-        shortest.unwrap_or(self.seconds)
-    }
-}
+#[cfg(test)]
+mod tests;

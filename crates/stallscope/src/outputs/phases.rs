@@ -28,28 +28,28 @@ pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
         return String::new();
     }
     let unit = rate_unit(report);
-    let cells: Vec<[String; 4]> = phases
+    // A window that was asked for is no phase.
+    let judged = phases.iter().position(|it| it.window == report.window);
+    let shown = shown(phases.len(), judged, most);
+    let cells: Vec<[String; 4]> = shown
         .iter()
-        .take(most)
-        .map(|phase| cells(phase, report, unit))
+        .map(|at| cells(phases[*at], report, unit))
         .collect();
     let widest = |column: usize| {
         let widths = cells.iter().map(|row| row[column].chars().count());
         widths.max().unwrap_or(0)
     };
     let [when, kind, throughput, latency] = [0, 1, 2, 3].map(widest);
-    // A window that was asked for is no phase.
-    let marked = phases.iter().any(|phase| phase.window == report.window);
-    let mut text = match marked {
+    let mut text = match judged.is_some() {
         true => "  Phases (the verdict is about the one marked *)\n".to_owned(),
         false => "  Phases\n".to_owned(),
     };
-    for (row, phase) in cells.iter().zip(&phases) {
-        let mark = if phase.window == report.window {
-            '*'
-        } else {
-            ' '
-        };
+    let mut next = 0;
+    for (row, at) in cells.iter().zip(shown) {
+        text.push_str(&left_out(at - next, most));
+        next = at + 1;
+        let phase = phases[at];
+        let mark = if judged == Some(at) { '*' } else { ' ' };
         let [a, b, c, d] = row;
         let start = format!("  {mark} {a:<when$}  {b:<kind$}  {c:>throughput$}  {d:>latency$}");
         let verdict = phase.verdict.as_ref().map_or(String::new(), verdict_words);
@@ -62,11 +62,25 @@ pub(super) fn lines(report: &Report, width: usize, most: usize) -> String {
             text.push_str(&set_in(&said, width));
         }
     }
-    if phases.len() > most {
-        let more = phases.len() - most;
-        text.push_str(&format!("    and {more} more: see the report as JSON\n"));
+    text + &left_out(phases.len() - next, most)
+}
+
+/// Which of so many phases are shown: the first ones, and that which is judged.
+fn shown(all: usize, judged: Option<usize>, most: usize) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..all.min(most)).collect();
+    if let (Some(judged), Some(last)) = (judged, shown.last_mut()) {
+        *last = (*last).max(judged);
     }
-    text
+    shown
+}
+
+/// How many phases are left out here, and where they are.
+fn left_out(count: usize, most: usize) -> String {
+    match (count, most < MOST_SHOWN) {
+        (0, _) => String::new(),
+        (_, true) => format!("    and {count} more (-v)\n"),
+        (_, false) => format!("    and {count} more: see the report as JSON\n"),
+    }
 }
 
 fn is_shown(phase: &Phase) -> bool {
@@ -135,4 +149,27 @@ fn verdict_words(verdict: &PhaseVerdict) -> String {
         verdict.cause,
         verdict.confidence.word()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_phase_that_is_judged_is_always_shown() {
+        assert_eq!(shown(2, Some(1), 3), [0, 1]);
+        assert_eq!(shown(6, Some(1), 3), [0, 1, 2]);
+        assert_eq!(shown(6, Some(5), 3), [0, 1, 5]);
+        assert_eq!(shown(6, None, 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_is_left_out_says_where_it_is() {
+        assert_eq!(left_out(0, 3), "");
+        assert_eq!(left_out(3, 3), "    and 3 more (-v)\n");
+        assert_eq!(
+            left_out(3, MOST_SHOWN),
+            "    and 3 more: see the report as JSON\n"
+        );
+    }
 }

@@ -4,7 +4,7 @@
 //! Both namespaces and the devices between them are the workload's: they are gone with it, however it ends.
 
 use model::{EntityKind, PortReport, Report, Timeline};
-use sensors::flow::{FLOW, FlowName, Peer, Protocol, Side};
+use sensors::flow::{FLOW, FlowName, OPEN, OPENED_NS, Peer, Protocol, Side};
 use serde_json::Value;
 
 use crate::needs;
@@ -58,10 +58,11 @@ impl Seen {
             let rows = data.rows_of(id).expect("it has rows");
             let row = |index: u32| data.row(index as usize).collect::<Vec<i64>>();
             let (first, last) = (row(rows[0]), row(rows[rows.len() - 1]));
-            assert!(first[5..].iter().all(|it| *it == 0), "{name} began later");
+            let counters = &first[OPENED_NS + 1..];
+            assert!(counters.iter().all(|it| *it == 0), "{name} began later");
             seen.open = seen
                 .open
-                .max(rows.iter().map(|it| row(*it)[4]).max().unwrap_or(0));
+                .max(rows.iter().map(|it| row(*it)[OPEN]).max().unwrap_or(0));
             seen.flows.push((name, last));
         }
         seen
