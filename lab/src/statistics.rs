@@ -38,6 +38,13 @@ pub fn interval_of_mean(values: &[f64]) -> Option<(f64, f64)> {
     Some((middle - reach, middle + reach))
 }
 
+/// The middle value, of an even number the mean of both; `None` without values.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let [lower, upper] = [values.len().checked_sub(1)? / 2, values.len() / 2];
+    Some((values[lower] + values[upper]) / 2.0)
+}
+
 /// The value that `percent` of 100 values in rising order do not exceed, a value that occurred and of two
 /// the larger one; `None` without values.
 pub fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
@@ -127,6 +134,9 @@ mod tests {
         assert_eq!(percentile(&hundred, 99), Some(99.0));
         assert_eq!(percentile(&hundred, 100), Some(99.0));
         assert_eq!(percentile(&[3.0], 50), Some(3.0));
+        assert_eq!(median(vec![9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 9.0]), Some(3.0));
+        assert_eq!(median(Vec::new()), None);
         assert_eq!(
             (mean(&[]), deviation(&[]), percentile(&[], 99)),
             (None, None, None)

@@ -1,6 +1,8 @@
 //! What a change would bring, as an estimate with its model, what would not help, and lower bounds of what is free: from
 //! facts to a load (`gains`) before and after the change.
 
+mod removed;
+
 use model::{GainOf, Headroom, Interval, LedgerClass, Remedy};
 
 use crate::cpus::Core;
@@ -11,50 +13,7 @@ use crate::number_format::{bound, duration, next_cpu, percent};
 use crate::stats::ratio;
 use crate::subject::Subject;
 
-/// Part of the response time that a change takes away, from its least to its most.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Removed(Interval);
-
-impl Removed {
-    /// A share with its interval, where it has one.
-    pub(crate) fn about(share: f64, interval: Option<Interval>) -> Self {
-        let (low, high) = interval.map_or((share, share), |it| (it.low, it.high));
-        Self(Interval {
-            low: low.min(share),
-            high: high.max(share),
-        })
-    }
-
-    /// So much of it.
-    pub(crate) fn part(self, part: f64) -> Self {
-        let Self(Interval { low, high }) = self;
-        Self(Interval {
-            low: low * part,
-            high: high * part,
-        })
-    }
-
-    /// The same, but at least only so much of its least.
-    pub(crate) fn with_least_part(self, part: f64) -> Self {
-        let Self(Interval { low, high }) = self;
-        Self(Interval {
-            low: low * part,
-            high,
-        })
-    }
-}
-
-impl From<Interval> for Removed {
-    fn from(part: Interval) -> Self {
-        Self(part)
-    }
-}
-
-impl From<f64> for Removed {
-    fn from(part: f64) -> Self {
-        Self::about(part, None)
-    }
-}
+pub(crate) use removed::Removed;
 
 /// One CPU more.
 pub(crate) fn one_more_cpu(facts: &Facts<'_>) -> Option<Remedy> {
@@ -244,12 +203,30 @@ pub(crate) fn without_held_lock(
     removed: impl Into<Removed>,
     change: String,
 ) -> Remedy {
-    let gain = load(facts).and_then(|load| {
+    let gain = load_with_locks(facts).and_then(|load| {
         let load = load.without_lone_worker();
         let Removed(part) = removed.into();
         load.gain(&load, Goes::Wait(part))
     });
     remedy(facts, change, gain, String::new())
+}
+
+/// The target without waits of its threads for each other's locks.
+pub(crate) fn without_lock(facts: &Facts<'_>, removed: Removed, change: String) -> Remedy {
+    let Removed(part) = removed;
+    let gain = load_with_locks(facts).and_then(|load| load.gain(&load, Goes::Wait(part)));
+    remedy(facts, change, gain, String::new())
+}
+
+/// The load as it was seen; while somebody holds a lock that all want, they wait together, so the usual request tells how
+/// busy CPUs are in between, also where only the kernel timed single ones.
+fn load_with_locks(facts: &Facts<'_>) -> Option<Load> {
+    let load = load(facts)?;
+    let seen_ns = facts.usual_part().map(|it| it * load.response_ns);
+    Some(Load {
+        usual_ns: load.usual_ns.min(seen_ns.unwrap_or(f64::INFINITY)),
+        ..load
+    })
 }
 
 /// The work of one thread spread over the CPUs that are free.

@@ -17,7 +17,7 @@ mod ends;
 mod readings;
 
 pub(crate) use course::{
-    answered, between_ns, between_readings, known, lasted, over_all, over_each, still_open,
+    answered, between_ns, between_readings, known, lasted, over_all, over_each, stalled, still_open,
 };
 pub(crate) use ends::{BothEnds, End, nearest_end};
 

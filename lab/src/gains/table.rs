@@ -4,7 +4,7 @@ use model::{GainOf, Interval};
 
 use super::comparison::{Compared, Gain};
 use crate::print::say;
-use crate::statistics::{Proportion, percentile};
+use crate::statistics::{Proportion, median};
 
 /// Below this gain the half-width is shown apart: a part of next to nothing says little.
 const SMALL: f64 = 0.1;
@@ -45,8 +45,8 @@ fn totals(what: &str, gains: &[&Gain]) {
     let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
     let inside = gains.iter().filter(|it| it.holds()).count();
     let inside = Proportion::new(count(inside), count(gains.len())).counted("inside");
-    let width = median(gains.iter().map(|it| it.half_width()).collect());
-    let ratio = median(gains.iter().map(|it| it.ratio()).collect());
+    let width = median(gains.iter().map(|it| it.half_width()).collect()).unwrap_or(0.0);
+    let ratio = median(gains.iter().map(|it| it.ratio()).collect()).unwrap_or(0.0);
     say!(
         "{what:24}  {inside}, half-width {:.0} % of the prediction (median), predicted over measured {ratio:.2} (median)",
         width * 100.0
@@ -84,10 +84,4 @@ fn percent(gain: f64, of: GainOf) -> String {
         GainOf::Throughput => format!("{:+.0} %", gain * 100.0),
         GainOf::ResponseTime => format!("time {:+.0} %", gain * -100.0),
     }
-}
-
-/// The upper of the two in the middle; 0 without values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    percentile(&values, 50).unwrap_or(0.0)
 }

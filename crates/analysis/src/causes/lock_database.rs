@@ -80,7 +80,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     let changes = idles.then_some(COMMIT_FIRST).into_iter();
     let would_help = changes
         .chain(CAUSE.would_help.iter().copied())
-        .map(|change| bounds::without_held_lock(facts, goes(&held, blocker), change.to_owned()))
+        .map(|change| bounds::without_held_lock(facts, goes(facts, &held), change.to_owned()))
         .collect();
     Ok(Finding {
         evidence,
@@ -125,9 +125,9 @@ fn quoted(statement: &str) -> String {
 
 /// What goes with the one session that holds the lock: at least the waits right behind it, at most all. Those who wait
 /// for each other do so afterwards too.
-fn goes(held: &Held, blocker: Option<&Blocker>) -> Removed {
-    let whole = Removed::from(held);
-    blocker.map_or(whole, |it| whole.with_least_part(it.part))
+fn goes(facts: &Facts<'_>, held: &Held) -> Removed {
+    let whole = Removed::from(held).of_two(facts.stalled());
+    holder(facts).map_or(whole, |it| whole.with_least_part(it.part))
 }
 
 /// Why it cannot be told: from outside, who waits for a lock looks like who waits for its client, and

@@ -1,10 +1,11 @@
 //! Threads of the target wait for each other's locks.
 
-use model::{Evidence, Finding, LedgerClass};
+use model::{Evidence, Finding, LedgerClass, Remedy};
 
 use super::cause::{Case, Cause, Judgement, Kind, NoFinding, Upstream, Wait, absent, cannot_tell};
 use super::evidence::{Held, at_place, of_wait, told_by, waited};
 use super::family::Family;
+use crate::bounds::{self, Removed};
 use crate::facts::Facts;
 use crate::number_format::percent;
 use crate::pools::Pool;
@@ -64,8 +65,17 @@ fn judge(case: &Case<'_>) -> Judgement {
     let confidence = of_wait(facts, &WAITS, held.least, &[]);
     Ok(Finding {
         evidence: evidence_of(facts, target, &held, place.as_ref()),
+        would_help: would_help(facts, &held),
         ..case.finding_of_wait(&held, &target.entity, confidence, sentence)
     })
+}
+
+fn would_help(facts: &Facts<'_>, held: &Held) -> Vec<Remedy> {
+    let goes = Removed::from(held).of_two(facts.stalled());
+    let changes = CAUSE.would_help.iter();
+    changes
+        .map(|change| bounds::without_lock(facts, goes, (*change).to_owned()))
+        .collect()
 }
 
 fn evidence_of(

@@ -4,7 +4,7 @@ use model::LedgerClass;
 
 use super::{Calls, Facts};
 use crate::account::{MAY_BE_REST, waits};
-use crate::request_times::BothEnds;
+use crate::request_times::{BothEnds, RequestTimes, nearest_end, stalled};
 use crate::stats::ratio;
 use crate::subject::Subject;
 use crate::thresholds::{AT_WORK, CPUS_BUSY, IDLE, QUEUEING_LAG};
@@ -150,6 +150,23 @@ impl Facts<'_> {
     pub(crate) fn at_a_time(&self, share: f64) -> f64 {
         let whole = self.account.as_ref().map_or(0, |account| account.total_ns);
         share * whole as f64 / self.window.len_ns().max(1) as f64
+    }
+
+    /// Part of the time of all requests that the few add which take far longer than the usual one; 0 where the kernel timed
+    /// none.
+    pub(crate) fn stalled(&self) -> f64 {
+        let times = self.request_times();
+        times.and_then(|it| stalled(&it)).unwrap_or(0.0)
+    }
+
+    /// What half of the requests take at most, as part of their mean, by the kernel's times.
+    pub(crate) fn usual_part(&self) -> Option<f64> {
+        let times = self.request_times()?;
+        Some(times.quantile_ns(0.5)? / times.mean_ns()?)
+    }
+
+    fn request_times(&self) -> Option<RequestTimes> {
+        nearest_end(self.timeline)?.over(self.timeline, self.window)
     }
 
     /// The part of the response time that is not lag behind the generator's own schedule.

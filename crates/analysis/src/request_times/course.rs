@@ -82,6 +82,30 @@ pub(crate) fn lasted(timeline: &Timeline, end: End, window: Window, least_ns: f6
         .sum()
 }
 
+/// Part of the time of all requests that the few add which take far longer than the usual one: those that met somebody who
+/// held all of them up. Of exponential times it is under 1 %.
+pub(crate) fn stalled(times: &RequestTimes) -> Option<f64> {
+    /// So many times the median is far longer.
+    const FAR: f64 = 10.0;
+    let usual_ns = times.quantile_ns(0.5)?;
+    let lower = std::iter::once(0.0).chain(times.buckets.iter().map(|it| it.0));
+    let buckets = times.buckets.iter().zip(lower);
+    let (mut all_ns, mut added_ns) = (0.0, 0.0);
+    for ((upper, count), lower) in buckets.filter(|((_, count), _)| *count > 0.0) {
+        // The first bucket begins at 0, the last one has no end.
+        let middle_ns = match (lower > 0.0, upper.is_finite()) {
+            (true, true) => (lower * upper).sqrt(),
+            (true, false) => lower,
+            (false, _) => *upper,
+        };
+        all_ns += count * middle_ns;
+        if lower >= FAR * usual_ns {
+            added_ns += count * (middle_ns - usual_ns);
+        }
+    }
+    (all_ns > 0.0).then(|| (added_ns / all_ns).clamp(0.0, 1.0))
+}
+
 /// How many requests had no reply yet when the recording ended with a window, and had lasted for about `least_ns` or
 /// longer on average.
 pub(crate) fn still_open(timeline: &Timeline, end: End, window: Window, least_ns: f64) -> f64 {

@@ -150,6 +150,23 @@ fn nothing_is_said_of_nothing_and_not_of_what_is_beyond_all_bounds() {
 }
 
 #[test]
+fn a_queue_is_no_stall_and_who_is_held_up_for_long_is() {
+    // An exponential queue: evenly spread parts of its distribution.
+    let queue: Vec<f64> = (0..20_000)
+        .map(|it| -1e6 * (1.0 - (f64::from(it) + 0.5) / 20_000.0).ln())
+        .collect();
+    let part = stalled(&times(&queue)).expect("times");
+    assert!(part < 0.01, "{part}");
+    // Eight of a thousand requests wait 200 ms for somebody, the others take 1 ms.
+    let held = [vec![1e6; 992], vec![200e6; 8]].concat();
+    let part = stalled(&times(&held)).expect("times");
+    let all = 992.0 + 8.0 * 200.0;
+    assert!((part - 8.0 * 199.0 / all).abs() < 0.03, "{part}");
+    assert_eq!(stalled(&times(&[])), None);
+    assert_eq!(stalled(&times(&[2e6; 100])), Some(0.0));
+}
+
+#[test]
 fn tails_that_fall_evenly_are_told_within_a_hundredth() {
     // Of an exponential distribution with a mean of 1 ms.
     let count = 100_000;
