@@ -11,7 +11,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use recorder::{
     Application, Options, Plan, Recorded, Savings, Stderr, Stdout, Subject, WorkloadOptions,
 };
@@ -73,12 +73,19 @@ pub(crate) fn run(arguments: &Run) -> Result<u8> {
 
 pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let options = &arguments.recording;
+    let triggers = arguments.segments.triggers();
+    if triggers.is_some() && options.json.is_some() {
+        bail!(
+            "--json is of one recording, and --trigger may save several. Leave it out, and afterwards: stallscope explain \
+             RECORDING --json FILE"
+        );
+    }
     let subject = Subject::Running {
         length: arguments.length,
     };
     let plan = Plan::new(Options {
         segments: arguments.segments.options()?,
-        triggers: arguments.segments.triggers(),
+        triggers,
         ..planned(options, subject, arguments.root.clone())
     })?;
     let json = json(options)?;

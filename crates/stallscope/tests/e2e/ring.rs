@@ -214,6 +214,10 @@ fn what_no_trigger_can_be_is_refused_before_anything_is_made() {
             .status(2)
             .says(said);
     }
+    let ended = place.run(&["record", "--trigger", "spike", "--json", "report.json"]);
+    ended
+        .status(2)
+        .says("stallscope explain RECORDING --json FILE");
     for wrong in [
         ["--segment", "1s"],
         ["--keep", "10s"],

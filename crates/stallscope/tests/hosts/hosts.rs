@@ -207,12 +207,10 @@ fn an_unprivileged_container() {
                           cpu.neighbour: app waited for a CPU for only 0.2 % of the time; cpu.saturated: the
                           CPUs were 30 % busy, under 90 %; cpu.imbalance: the fullest CPU was 30 % busy, the
                           emptiest 30 %; cpu.single_thread: the busiest thread of app was on a CPU for 40 %
-                          of the time; event.exec, event.connections, event.checkpoint, event.vacuum,
-                          event.ddl, event.gc, event.application, event.unknown: no spikes stand out;
-                          cpu.softirq: cpu1 spent 0 in interrupts; cpu.kernel: app spent 25 % of its CPU
-                          time in the kernel; cpu.hot_code: the code of app limits nothing; healthy:
-                          io.throttled cannot be told, and could hold up to 60 % of the time of app's
-                          serving threads
+                          of the time; event.*: no spikes stand out; cpu.softirq: cpu1 spent 0 in
+                          interrupts; cpu.kernel: app spent 25 % of its CPU time in the kernel;
+                          cpu.hot_code: the code of app limits nothing; healthy: io.throttled cannot be
+                          told, and could hold up to 60 % of the time of app's serving threads
           To confirm  record as root on Linux 6.10 or later (request times are then seen in the kernel), or
                       give the load's own latency: --metric 'latency=([0-9.]+) ms'
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
@@ -267,11 +265,9 @@ fn one_cpu_without_pressure_and_schedstat() {
           Also ruled out  cpu.quota: no control group of sensord was throttled; cpu.steal: steal was 0;
                           cpu.saturated: the CPUs were 27 % busy, under 90 %; cpu.imbalance: the fullest CPU
                           was 27 % busy, the emptiest 27 %; cpu.single_thread: the busiest thread of sensord
-                          was on a CPU for 25 % of the time; event.exec, event.connections,
-                          event.checkpoint, event.vacuum, event.ddl, event.gc, event.application,
-                          event.unknown: no spikes stand out; cpu.softirq: cpu0 spent 1 % in interrupts;
-                          cpu.kernel: sensord spent 19 % of its CPU time in the kernel; cpu.hot_code: the
-                          code of sensord limits nothing
+                          was on a CPU for 25 % of the time; event.*: no spikes stand out; cpu.softirq: cpu0
+                          spent 1 % in interrupts; cpu.kernel: sensord spent 19 % of its CPU time in the
+                          kernel; cpu.hot_code: the code of sensord limits nothing
           To confirm  run longer and alone on the machine
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself
         gap: pressure proc/pressure/cpu: not supported here: this kernel shows no pressure: add psi=1 to its boot parameters and reboot (it needs Linux 4.20 or later with CONFIG_PSI, and no sandbox that hides /proc/pressure)
@@ -365,12 +361,10 @@ fn cpus_processes_and_groups_that_come_and_go() {
                           cpu.neighbour: app waited for a CPU for only 2 % of the time; cpu.saturated: the
                           CPUs were 33 % busy, under 90 %; cpu.imbalance: the fullest CPU was 33 % busy, the
                           emptiest 33 %; cpu.single_thread: the busiest thread of app was on a CPU for 80 %
-                          of the time; event.exec, event.connections, event.checkpoint, event.vacuum,
-                          event.ddl, event.gc, event.application, event.unknown: no spikes stand out;
-                          cpu.softirq: cpu3 spent 0 in interrupts; cpu.kernel: app spent 25 % of its CPU
-                          time in the kernel; cpu.hot_code: the code of app limits nothing; healthy:
-                          io.throttled cannot be told, and could hold up to 18 % of the time of app's
-                          serving threads
+                          of the time; event.*: no spikes stand out; cpu.softirq: cpu3 spent 0 in
+                          interrupts; cpu.kernel: app spent 25 % of its CPU time in the kernel;
+                          cpu.hot_code: the code of app limits nothing; healthy: io.throttled cannot be
+                          told, and could hold up to 18 % of the time of app's serving threads
           To confirm  record as root on Linux 6.10 or later (request times are then seen in the kernel), or
                       give the load's own latency: --metric 'latency=([0-9.]+) ms'
         gap: connection: not supported here: connections are not seen through another root: record on the machine itself

@@ -36,11 +36,10 @@ fn pressure_that_is_switched_off_midway() {
                           cpu.neighbour: a waited for a CPU for only 5 % of the time; cpu.saturated: the
                           CPUs were 50 % busy, under 90 %; cpu.imbalance: the fullest CPU was 50 % busy, the
                           emptiest 50 %; cpu.single_thread: the busiest thread of a was on a CPU for 70 % of
-                          the time; event.exec, event.connections, event.checkpoint, event.vacuum,
-                          event.ddl, event.gc, event.application, event.unknown: no spikes stand out;
-                          cpu.softirq: cpu1 spent 0 in interrupts; cpu.kernel: a spent 14 % of its CPU time
-                          in the kernel; cpu.hot_code: the code of a limits nothing; healthy: io.throttled
-                          cannot be told, and could hold up to 25 % of the time of a's serving threads
+                          the time; event.*: no spikes stand out; cpu.softirq: cpu1 spent 0 in interrupts;
+                          cpu.kernel: a spent 14 % of its CPU time in the kernel; cpu.hot_code: the code of
+                          a limits nothing; healthy: io.throttled cannot be told, and could hold up to 25 %
+                          of the time of a's serving threads
           To confirm  record as root on Linux 6.10 or later (request times are then seen in the kernel), or
                       give the load's own latency: --metric 'latency=([0-9.]+) ms'
         gap: cgroup_pressure /b.slice/a.service: not supported here: pressure of /b.slice/a.service is switched off: write 1 into its cgroup.pressure
