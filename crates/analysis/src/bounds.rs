@@ -198,23 +198,24 @@ pub(crate) fn without_collections(facts: &Facts<'_>, stopped: f64, change: Strin
 
 /// The target without waits for a lock of the database. A session that works for most of the target's time is the one
 /// that holds it, and its work is not the requests'.
-pub(crate) fn without_held_lock(
-    facts: &Facts<'_>,
-    removed: impl Into<Removed>,
-    change: String,
-) -> Remedy {
-    let gain = load_with_locks(facts).and_then(|load| {
-        let load = load.without_lone_worker();
-        let Removed(part) = removed.into();
-        load.gain(&load, Goes::Wait(part))
-    });
-    remedy(facts, change, gain, String::new())
+pub(crate) fn without_held_lock(facts: &Facts<'_>, removed: Removed, change: String) -> Remedy {
+    let load = load_with_locks(facts).map(Load::without_lone_worker);
+    without_lock_of(facts, load, removed, change)
 }
 
 /// The target without waits of its threads for each other's locks.
 pub(crate) fn without_lock(facts: &Facts<'_>, removed: Removed, change: String) -> Remedy {
+    without_lock_of(facts, load_with_locks(facts), removed, change)
+}
+
+fn without_lock_of(
+    facts: &Facts<'_>,
+    load: Option<Load>,
+    removed: Removed,
+    change: String,
+) -> Remedy {
     let Removed(part) = removed;
-    let gain = load_with_locks(facts).and_then(|load| load.gain(&load, Goes::Wait(part)));
+    let gain = load.and_then(|load| load.gain(&load, Goes::Wait(part)));
     remedy(facts, change, gain, String::new())
 }
 

@@ -78,9 +78,10 @@ fn judge(case: &Case<'_>) -> Judgement {
     let confidence = of_wait(facts, &WAITS, held.least, &[]);
     let idles = blocker.is_some_and(|it| it.idle >= MOSTLY);
     let changes = idles.then_some(COMMIT_FIRST).into_iter();
+    let goes = goes(facts, &held, blocker);
     let would_help = changes
         .chain(CAUSE.would_help.iter().copied())
-        .map(|change| bounds::without_held_lock(facts, goes(facts, &held), change.to_owned()))
+        .map(|change| bounds::without_held_lock(facts, goes, change.to_owned()))
         .collect();
     Ok(Finding {
         evidence,
@@ -125,9 +126,9 @@ fn quoted(statement: &str) -> String {
 
 /// What goes with the one session that holds the lock: at least the waits right behind it, at most all. Those who wait
 /// for each other do so afterwards too.
-fn goes(facts: &Facts<'_>, held: &Held) -> Removed {
+fn goes(facts: &Facts<'_>, held: &Held, blocker: Option<&Blocker>) -> Removed {
     let whole = Removed::from(held).of_two(facts.stalled());
-    holder(facts).map_or(whole, |it| whole.with_least_part(it.part))
+    blocker.map_or(whole, |it| whole.with_least_part(it.part))
 }
 
 /// Why it cannot be told: from outside, who waits for a lock looks like who waits for its client, and

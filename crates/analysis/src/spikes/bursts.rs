@@ -55,9 +55,11 @@ impl Bursts {
             let first = known.get(near).copied();
             first.filter(|it| *it <= burst + self.resolution)
         };
-        match self.times.iter().map(first).collect() {
+        // Two of them may have the same first one.
+        let known: Option<Vec<f64>> = self.times.iter().map(first).collect();
+        match known {
             Some(times) => Self {
-                times,
+                times: firsts(times),
                 resolution: EXACT,
             },
             None => self,

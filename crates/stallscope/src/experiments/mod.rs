@@ -76,8 +76,8 @@ pub(crate) fn record(arguments: &Record) -> Result<u8> {
     let triggers = arguments.segments.triggers();
     if triggers.is_some() && options.json.is_some() {
         bail!(
-            "--json is of one recording, and --trigger may save several. Leave it out, and afterwards: stallscope explain \
-             RECORDING --json FILE"
+            "--json writes the report of one recording, and --trigger may save several. Leave --json out, and run afterwards: \
+             stallscope explain RECORDING --json FILE"
         );
     }
     let subject = Subject::Running {

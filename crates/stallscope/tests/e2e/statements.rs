@@ -2,6 +2,7 @@
 //! statement gets into the recording.
 
 use std::process::Stdio;
+use std::sync::MutexGuard;
 use std::time::Duration;
 
 use model::{EntityId, EntityKind, GapReason, Role, Timeline};
@@ -44,6 +45,14 @@ fn has_statements(postgres: &Postgres) -> bool {
         needs::skip("this PostgreSQL gives statements no ids (14 does)");
     }
     version >= 140_000
+}
+
+/// The server, where its statements can be recorded.
+fn server() -> Option<(&'static Postgres, MutexGuard<'static, ()>)> {
+    if !needs::root() {
+        return None;
+    }
+    postgres::running().filter(|(postgres, _)| has_statements(postgres))
 }
 
 /// Records while two clients run the script and somebody grants.
@@ -100,15 +109,9 @@ fn statement(timeline: &Timeline, text: &str) -> EntityId {
 
 #[test]
 fn statements_have_their_time_their_text_and_rare_ones_a_beginning() {
-    if !needs::root() {
-        return;
-    }
-    let Some((postgres, _alone)) = postgres::running() else {
+    let Some((postgres, _alone)) = server() else {
         return;
     };
-    if !has_statements(postgres) {
-        return;
-    }
     postgres.with_setting("compute_query_id = on", || {
         let recording = recorded(postgres);
         let timeline = &recording.timeline;
@@ -161,15 +164,9 @@ fn statements_have_their_time_their_text_and_rare_ones_a_beginning() {
 
 #[test]
 fn without_ids_the_way_to_them_is_told() {
-    if !needs::root() {
-        return;
-    }
-    let Some((postgres, _alone)) = postgres::running() else {
+    let Some((postgres, _alone)) = server() else {
         return;
     };
-    if !has_statements(postgres) {
-        return;
-    }
     postgres.with_setting("compute_query_id = off", || {
         let recording = recorded(postgres);
         if recording.timeline.table(&STATEMENT.name).is_none() {
@@ -190,15 +187,9 @@ fn without_ids_the_way_to_them_is_told() {
 
 #[test]
 fn statements_that_answer_the_recorder_are_not_the_servers() {
-    if !needs::root() {
-        return;
-    }
-    let Some((postgres, _alone)) = postgres::running() else {
+    let Some((postgres, _alone)) = server() else {
         return;
     };
-    if !has_statements(postgres) {
-        return;
-    }
     postgres.with_setting("compute_query_id = on", || {
         let place = Place::new();
         let target = format!("port:{}", postgres.port());
