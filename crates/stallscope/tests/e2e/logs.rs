@@ -2,13 +2,15 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Command;
 
 use model::{EntityKind, Provenance};
 
 use crate::needs;
 use crate::place::{JSON, Place};
-use crate::process::Running;
+use crate::process::{Running, wait_until};
 
 const NOBODY: u32 = 65_534;
 
@@ -173,4 +175,72 @@ fn a_log_that_is_awaited_and_turned_is_counted_whole() {
         gap.contains("did not exist when the recording began"),
         "{gap}"
     );
+}
+
+/// What takes messages for the journal, where it runs.
+const JOURNAL: &str = "/run/systemd/journal/stdout";
+/// Where systemd keeps the program that does.
+const JOURNALD: [&str; 2] = [
+    "/usr/lib/systemd/systemd-journald",
+    "/lib/systemd/systemd-journald",
+];
+
+/// The machine's journal; where nobody keeps one, systemd's own program does while the test runs. The error says why
+/// there is none.
+fn journal() -> Result<Option<Running>, &'static str> {
+    if UnixStream::connect(JOURNAL).is_ok() {
+        return Ok(None);
+    }
+    let Some(program) = JOURNALD.into_iter().find(|it| Path::new(it).is_file()) else {
+        return Err("there is no journal, and no systemd-journald to keep one");
+    };
+    if !needs::is_root() {
+        return Err("there is no journal, and only root may start one");
+    }
+    let running = Running::start(Command::new(program));
+    wait_until("systemd-journald takes no messages", || {
+        UnixStream::connect(JOURNAL).is_ok()
+    });
+    Ok(Some(running))
+}
+
+#[test]
+fn messages_of_the_journal_are_counted_by_their_template() {
+    if !needs::root() || !needs::program("systemd-cat") || !needs::program("journalctl") {
+        return;
+    }
+    let journal = match journal() {
+        Ok(journal) => journal,
+        Err(why) => return needs::skip(why),
+    };
+    let place = Place::new();
+    place.script(
+        "app.sh",
+        "sleep 1; for n in $(seq 11 50); do echo \"worker $n took the slot of carol, password swordfish\"; done | \
+         systemd-cat -t app; sleep 2",
+    );
+    let ended = place.run(&["run", "--log", "journal", "--", "./app.sh"]);
+    ended.status(0);
+    drop(journal);
+
+    let opened = place.opened();
+    let entities = &opened.timeline.entities;
+    let log = entities.of_kind(EntityKind::Log).next();
+    assert_eq!(log.expect("it is read").entity.name, "journal");
+    let template = entities
+        .of_kind(EntityKind::LogTemplate)
+        .find(|it| it.entity.name.starts_with("worker"))
+        .expect("its messages have one");
+    assert_eq!(
+        template.entity.name,
+        "worker <*> took the slot of carol, password <*>"
+    );
+    let lines = opened
+        .timeline
+        .series("log_template", template.id, "lines")
+        .expect("they are counted")
+        .values_in(opened.timeline.window)
+        .last();
+    assert_eq!(lines.map(|(_, count)| count), Some(40), "{ended}");
+    assert!(!holds(&place.recording(), b"swordfish"));
 }

@@ -150,6 +150,15 @@ impl std::fmt::Display for Ended {
     }
 }
 
+/// Waits until something holds; `what` is said where it never does.
+pub fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !holds() {
+        assert!(since.elapsed() < HANGS, "{what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// Sends a process a signal.
 pub fn send(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);

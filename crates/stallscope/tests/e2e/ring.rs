@@ -3,14 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use recording::Reader;
 use rustix::process::Signal;
 
 use crate::needs;
 use crate::place::Place;
-use crate::process::{HANGS, Running};
+use crate::process::{Running, wait_until};
 
 /// The folders in another, by name.
 fn inside(folder: &Path) -> Vec<PathBuf> {
@@ -18,14 +17,6 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     found.sort();
     found
-}
-
-fn wait_for(what: &str, is_there: impl Fn() -> bool) {
-    let since = Instant::now();
-    while !is_there() {
-        assert!(since.elapsed() < HANGS, "{what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 #[test]
@@ -87,7 +78,7 @@ fn segments_of_a_recorder_that_was_killed_are_readable_and_marked() {
     let words = ["record", "-q", "--segment", "2s", "-o", "a.stall"];
     let running = Running::start(place.stallscope(&words));
     let folder = place.path().join("a.stall");
-    wait_for("there is no third segment", || {
+    wait_until("there is no third segment", || {
         folder.join("000003.stall/cpu.arrow").exists()
     });
     place.run(&["mark", "here", "a.stall"]).status(0);
@@ -172,7 +163,7 @@ fn a_trigger_keeps_what_lies_around_a_moment_and_nothing_else() {
     ];
     let running = Running::start(place.stallscope(&words));
     let kept = place.path().join("kept");
-    wait_for("the ring has no segments", || {
+    wait_until("the ring has no segments", || {
         kept.join("ring/000004.stall/cpu.arrow").exists()
     });
     let hogs = hogs();
@@ -182,7 +173,7 @@ fn a_trigger_keeps_what_lies_around_a_moment_and_nothing_else() {
             .filter(|it| it.extension().is_some())
             .collect::<Vec<_>>()
     };
-    wait_for("nothing was saved", || {
+    wait_until("nothing was saved", || {
         saved().iter().any(|it| inside(it).len() > 2)
     });
     for hog in hogs {
