@@ -12,7 +12,7 @@
  * sk_data_ready and sock_recv_length while user space has them attached.
  * Counted are all requests, at sends (lib/connection.bpf.h). Timed are requests drawn at random, as many as user
  * space asks for, since the clock is the dearest part. When a request of a client on this machine arrived, its
- * send tells; the two further hooks tell when one arrives from elsewhere, when the generator receives, which reads hold
+ * send tells; the two further hooks tell when one arrives from elsewhere, when a client receives, and how long that lay there, which reads hold
  * several commands, and which thread reads a request (lib/serving.bpf.h). On-windows of theirs end nothing that is open: a request is timed where its
  * two ends are seen. Until the kernel has detached them, a grace period later, `reads_seen` is 0 and they do nothing.
  * Cost: `make bench` (probes) tells.
@@ -164,11 +164,17 @@ int BPF_PROG(on_ready, struct sock *sk)
 {
 	struct connection *connection;
 
-	/* Most that data arrive for are no server's. */
-	if (!reads_seen || sk->__sk_common.skc_family == AF_UNIX || !sk->sk_max_ack_backlog)
+	if (!reads_seen || sk->__sk_common.skc_family == AF_UNIX)
 		return 0;
 	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
-	if (!connection || connection->side != REQUESTS_SERVER || connection->is_local)
+	if (!connection)
+		return 0;
+	if (connection->side == REQUESTS_CLIENT) {
+		if (connection->began_ns > UNTIMED)
+			connection->came = bpf_ktime_get_ns();
+		return 0;
+	}
+	if (connection->side != REQUESTS_SERVER || connection->is_local)
 		return 0;
 	reconcile(connection);
 	if (!connection->began_ns)

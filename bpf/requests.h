@@ -105,10 +105,12 @@ struct requests_account {
 	 * and not yet in the other would outweigh thousands of short ones. */
 	__u64 ns;
 	__u64 long_ns;
+	/* Of a client: of `ns`, the time for which the whole reply lay at the socket (TCP) before the last of it was read. */
+	__u64 unread_ns;
 	/* How many of both took how long. */
 	__u64 timed_by_bucket[REQUESTS_BUCKETS];
 };
-_Static_assert(sizeof(struct requests_account) == 8 * (6 + REQUESTS_BUCKETS), "as the reader has it");
+_Static_assert(sizeof(struct requests_account) == 8 * (7 + REQUESTS_BUCKETS), "as the reader has it");
 
 /* Requests of an account that were under way in the walk of that number: all, those that have lasted for
  * REQUESTS_LONG_NS or more, and how old the latter were together. */

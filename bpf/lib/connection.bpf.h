@@ -158,12 +158,22 @@ static __always_inline __u64 exact_ns(const struct connection *connection)
 	return connection->answered_ns - connection->began_ns;
 }
 
+/* How long the last of a reply had lain at the client's socket when it was read, of a request that took `ns`; 0 where
+ * nobody saw it come. */
+static __always_inline __u32 unread_ns(const struct connection *connection, __u64 ns)
+{
+	__u32 lay = (__u32)connection->answered_ns - connection->came;
+
+	return connection->came && lay < ns ? lay : 0;
+}
+
 /* An answered request is over. Two CPUs may find that at a time: one of them adds it up. */
 static __always_inline void reconcile(struct connection *connection)
 {
 	__u32 answers = connection->answers;
 	struct requests_account *account;
 	__u64 ns, ticks;
+	__u32 lay;
 
 	if (!answers || __sync_val_compare_and_swap(&connection->answers, answers, 0) != answers)
 		return;
@@ -179,11 +189,15 @@ static __always_inline void reconcile(struct connection *connection)
 		/* A client's long requests are added up as they are counted, whether their reply was seen or not. */
 		if (ticks >= REQUESTS_LONG_NS && connection->side == REQUESTS_SERVER)
 			add_long(account, ticks, ns);
-		else if (ticks < REQUESTS_LONG_NS && ns >= REQUESTS_LONG_NS)
+		else if (ticks < REQUESTS_LONG_NS && ns >= REQUESTS_LONG_NS) {
 			/* It came in pieces, the last of them a short time ago. */
 			add_long(account, ticks, ns);
-		else if (ticks < REQUESTS_LONG_NS && ns)
+		} else if (ticks < REQUESTS_LONG_NS && ns) {
 			add_short(account, ns);
+			lay = unread_ns(connection, ns);
+			if (lay)
+				__sync_fetch_and_add(&account->unread_ns, lay);
+		}
 	}
 	connection->began_jiffies = 0;
 	connection->bytes = 0;

@@ -38,6 +38,8 @@ struct connection {
 	__u32 walk;
 	/* The roles that were in force when its process was last asked for its own; 0 for never. */
 	__u32 roles;
+	/* Of a client: when the last data came, ns, the lower half; told from others by lying inside of the request. */
+	__u32 came;
 	/* enum input, of a unix socket. */
 	__u32 input;
 	/* enum protocol */

@@ -111,6 +111,9 @@ impl Accounting<'_> {
         };
         let remote_ns = self.remote_ns(total_ns, lag_ns);
         let queued_ns = self.beside.queued_ns(inside_ns, unaccounted, total_ns) - remote_ns;
+        // An answer that has come and is not read lies there too.
+        let unread_ns = self.calls.map_or(0.0, Calls::unread_ns);
+        let queued_ns = queued_ns.max(unread_ns.min(unaccounted - remote_ns));
         let standing = Standing {
             outside: (unaccounted + lag_ns) / total_ns,
             share: queued_ns.max(0.0) / total_ns,
@@ -227,7 +230,7 @@ impl Accounting<'_> {
                 let label = format!("{}: waiting for {}", self.target.name, peer.name());
                 let ns = peer.ns * factor;
                 let mut item = item(LedgerClass::Remote, label, ns, total_ns, Quality::Sampled);
-                item.note = self.calls_note(peer);
+                item.note = self.calls_note(peer, total_ns);
                 item
             })
             .collect();
@@ -243,11 +246,18 @@ impl Accounting<'_> {
         items
     }
 
-    /// How many calls to a peer a request makes, and how long each takes.
-    fn calls_note(&self, peer: &Peer) -> String {
-        match self.signal.filter(|it| it.completed > 0.0) {
+    /// How many calls to a peer a request makes, how long each takes, and for how long its answer lies unread.
+    fn calls_note(&self, peer: &Peer, total_ns: f64) -> String {
+        let calls = match self.signal.filter(|it| it.completed > 0.0) {
             Some(signal) => calls_in_words(peer.count / signal.completed, peer.mean_ns()),
             None => format!("{} each", duration(peer.mean_ns())),
+        };
+        match peer.unread_ns >= WORTH_SHOWING * total_ns {
+            true => {
+                let unread = duration(peer.unread_ns / peer.count);
+                format!("{calls}, each answer unread for {unread} after it came")
+            }
+            false => calls,
         }
     }
 

@@ -36,12 +36,31 @@ pub struct Peer {
     pub rtt_ns: Option<f64>,
     /// Stream connections to it when the recording ended; `None` where nobody counted them.
     pub connections: Option<f64>,
-    /// Their time together, ns: of those below `LONG_NS` as a sample says it.
+    /// Their time together until their answers had come, ns: of those below `LONG_NS` as a sample says it.
     pub ns: f64,
-    /// Mean of the sample, ns; `None` where nobody is in it.
-    short_ns: Option<f64>,
+    /// For how long answers lay at the target's sockets until it read them, together, ns: what its threads did meanwhile
+    /// held them up, and not the peer.
+    pub unread_ns: f64,
+    /// Of the sample; `None` where nobody is in it.
+    short: Option<Each>,
     /// Standard error of `ns`, by the sample's deviation; `None` where the sample is too small to tell.
     error_ns: Option<f64>,
+}
+
+/// Means of a sample of calls, ns.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Each {
+    /// Until the answer was read.
+    ns: f64,
+    /// For which it lay at the socket.
+    unread_ns: f64,
+}
+
+impl Each {
+    /// Until the answer had come.
+    fn answered_ns(self) -> f64 {
+        self.ns - self.unread_ns
+    }
 }
 
 impl Calls {
@@ -73,6 +92,11 @@ impl Calls {
         own.filter_map(|it| it.ns_in(timeline, part)).sum()
     }
 
+    /// For how long their answers lay unread, ns.
+    pub(crate) fn unread_ns(&self) -> f64 {
+        self.peers.iter().map(|it| it.unread_ns).sum()
+    }
+
     /// The standard error of that time, ns; `None` where a sample is too small to tell.
     pub(crate) fn error_ns(&self) -> Option<f64> {
         let squares = self.peers.iter().map(|it| Some(it.error_ns?.powi(2)));
@@ -101,7 +125,7 @@ impl Peer {
         if process.is_some_and(|it| !is_peer(it)) || counts.requests <= 0.0 {
             return None;
         }
-        let short_ns = counts.short_ns();
+        let short = counts.each_short();
         Some(Self {
             id: record.id,
             calls: record.entity.clone(),
@@ -109,16 +133,23 @@ impl Peer {
             count: counts.requests,
             rtt_ns: last("rtt_min_ns").map(|ns| ns as f64),
             connections: last("connections").map(|count| count as f64),
-            ns: counts.ns(short_ns),
-            short_ns,
-            error_ns: counts.error_ns(&of, short_ns),
+            ns: counts.ns(short.map(Each::answered_ns)),
+            unread_ns: counts.short().0 * short.map_or(0.0, |it| it.unread_ns),
+            short,
+            error_ns: counts.error_ns(&of, short),
         })
     }
 
     /// The time of its calls in a part of the window, ns, at the window's mean of the sample; `None` where none is known.
     pub(crate) fn ns_in(&self, timeline: &Timeline, part: Window) -> Option<f64> {
         let counts = Counts::of(timeline, self.id, part)?;
-        Some(counts.ns(self.short_ns))
+        Some(counts.ns(self.short.map(Each::answered_ns)))
+    }
+
+    /// The same until their answers were read: for so long a connection is nobody else's.
+    pub(crate) fn held_ns_in(&self, timeline: &Timeline, part: Window) -> Option<f64> {
+        let counts = Counts::of(timeline, self.id, part)?;
+        Some(counts.ns(self.short.map(|it| it.ns)))
     }
 
     /// Who it is: the process, else the address.
@@ -156,18 +187,35 @@ impl Peer {
 
     /// How its time is worked out.
     pub(crate) fn formula(&self) -> Amount {
-        let growth =
-            |column| formula::growth(&PEER_CALLS.name, &[column], Whose::One { id: self.id });
+        // Earlier recordings do not have it.
+        let unread = formula::or_nothing(self.growth("unread_ns"));
+        let until_read = self.short_until_read();
+        self.with_long("time of calls to", formula::rest(until_read, unread))
+    }
+
+    /// How that is until the answers were read.
+    pub(crate) fn held_formula(&self) -> Amount {
+        self.with_long("time of connections to", self.short_until_read())
+    }
+
+    fn growth(&self, column: &str) -> Amount {
+        formula::growth(&PEER_CALLS.name, &[column], Whose::One { id: self.id })
+    }
+
+    fn short_until_read(&self) -> Amount {
+        let long_ns = formula::or_nothing(self.growth("long_ns"));
+        formula::rest(self.growth("timed_ns"), long_ns)
+    }
+
+    /// The time of all, where the sample's short ones took `sampled` together.
+    fn with_long(&self, what: &str, sampled: Amount) -> Amount {
         // Of lookups by UDP no long ones are known apart.
-        let long = |column| formula::or_nothing(growth(column));
-        let short = formula::rest(growth("requests"), long("long"));
-        let mean = formula::ratio(
-            formula::rest(growth("timed_ns"), long("long_ns")),
-            formula::rest(growth("timed"), long("long")),
-        );
+        let long = |column| formula::or_nothing(self.growth(column));
+        let short = formula::rest(self.growth("requests"), long("long"));
+        let mean = formula::ratio(sampled, formula::rest(self.growth("timed"), long("long")));
         let short = formula::or_nothing(formula::product([short, mean]));
         let all = formula::sum([long("long_ns"), short]);
-        formula::named(&format!("time of calls to {}", self.calls.name), all)
+        formula::named(&format!("{what} {}", self.calls.name), all)
     }
 }
 
@@ -178,6 +226,7 @@ struct Counts {
     timed_ns: f64,
     long: f64,
     long_ns: f64,
+    unread_ns: f64,
 }
 
 impl Counts {
@@ -190,6 +239,7 @@ impl Counts {
             timed_ns: grown("timed_ns"),
             long: grown("long"),
             long_ns: grown("long_ns"),
+            unread_ns: grown("unread_ns"),
         })
     }
 
@@ -199,10 +249,14 @@ impl Counts {
         (apart(self.requests), apart(self.timed))
     }
 
-    /// Mean of the sample, ns.
-    fn short_ns(&self) -> Option<f64> {
+    /// Means of the sample.
+    fn each_short(&self) -> Option<Each> {
         let (_, sampled) = self.short();
-        (sampled > 0.0).then(|| (self.timed_ns - self.long_ns).max(0.0) / sampled)
+        let all_ns = (self.timed_ns - self.long_ns).max(0.0);
+        (sampled > 0.0).then(|| Each {
+            ns: all_ns / sampled,
+            unread_ns: self.unread_ns.min(all_ns) / sampled,
+        })
     }
 
     /// The time of all, at a mean of the sample.
@@ -212,12 +266,12 @@ impl Counts {
 
     /// The standard error of that: of a mean, by the deviation in the histogram, for so many; none where all are in
     /// the sample.
-    fn error_ns(&self, of: &Of<'_>, short_ns: Option<f64>) -> Option<f64> {
+    fn error_ns(&self, of: &Of<'_>, each: Option<Each>) -> Option<f64> {
         let (short, sampled) = self.short();
         if sampled >= short {
             return Some(0.0);
         }
-        let mean = short_ns.filter(|_| sampled >= LEAST_TIMED)?;
+        let mean = each.filter(|_| sampled >= LEAST_TIMED)?.ns;
         // Where some long ones are not told apart all of them are in the sample.
         let most = match self.long > 0.0 {
             true => LONG_NS as f64,

@@ -3,7 +3,7 @@
 
 use model::{Amount, EntityId, LedgerClass, Window};
 
-use crate::facts::{Calls, Facts, Peer};
+use crate::facts::{Facts, Peer};
 use crate::formula;
 use crate::ledger::Ledger;
 use crate::monitored::Monitored;
@@ -241,7 +241,10 @@ impl<'a> Pool<'a> {
             }
             Of::Connections(peer) | Of::Places(peer, _) => {
                 let all = formula::product([formula::number(self.size), Amount::Time]);
-                ("peer_calls.timed_ns", formula::part(peer.formula(), all))
+                (
+                    "peer_calls.timed_ns",
+                    formula::part(peer.held_formula(), all),
+                )
             }
         }
     }
@@ -289,8 +292,7 @@ impl Of<'_> {
             }
             Of::Loops(threads) => ledger(facts, threads, part).sum(&WORKS),
             Of::Connections(peer) | Of::Places(peer, _) => {
-                let peers = vec![(*peer).clone()];
-                Calls { peers }.ns_in(facts.timeline, part)
+                peer.held_ns_in(facts.timeline, part).unwrap_or(0.0)
             }
         }
     }

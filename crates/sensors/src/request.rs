@@ -23,7 +23,7 @@ const OCTAVES: u32 = 22;
 /// Buckets: one for what is shorter than all bounds, and one for what is longer.
 pub const BUCKETS: usize = 4 * OCTAVES as usize + 2;
 /// Columns of the widest of these tables.
-pub const WIDTH: usize = 12 + BUCKETS;
+pub const WIDTH: usize = 13 + BUCKETS;
 /// Requests of this length and more are all timed, by the kernel's tick; a bound of buckets (`REQUESTS_LONG_NS`).
 pub const LONG_NS: u64 = 1 << 25;
 
@@ -64,12 +64,20 @@ const CALLED: End = End {
     requests: "Requests whose reply was read: all of them, counted at the next send or the connection's end.",
     timed: "Requests that were timed: a random sample, of those whose reply came in an on-window (table coverage), and all that took 33.6 ms or more.",
     // A pipeline looks like a request that was sent in pieces.
-    besides: &[(
-        "between_ns",
-        Unit::Nanoseconds,
-        Quality::Estimated,
-        "Time between the arrival of a reply and the next request on the same connection, of all requests together: think time, with the caller's own work and its waits for a CPU. By the kernel's tick (1 to 10 ms): what one request has too much, another has too little.",
-    )],
+    besides: &[
+        (
+            "between_ns",
+            Unit::Nanoseconds,
+            Quality::Estimated,
+            "Time between the arrival of a reply and the next request on the same connection, of all requests together: think time, with the caller's own work and its waits for a CPU. By the kernel's tick (1 to 10 ms): what one request has too much, another has too little.",
+        ),
+        (
+            "unread_ns",
+            Unit::Nanoseconds,
+            Quality::Sampled,
+            "Of the time of timed requests below 33.6 ms, that for which the whole reply lay at the socket until the last of it was read: the caller was busy with something else, or waited for a CPU. Over TCP only.",
+        ),
+    ],
     duration: "from its sending to the last byte received",
 };
 

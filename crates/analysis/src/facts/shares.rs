@@ -46,6 +46,27 @@ impl Facts<'_> {
         }
     }
 
+    /// Requests of one operation of the load, as both ends saw them: the statements of a transaction. 1 where that is not
+    /// known.
+    pub(crate) fn requests_of_one(&self) -> f64 {
+        let seen = self.both_ends.zip(self.signal);
+        let seen = seen.and_then(|(ends, signal)| {
+            ratio(ends.requests(), signal.throughput * self.window.seconds())
+        });
+        seen.unwrap_or(1.0).max(1.0)
+    }
+
+    /// How many of them were on their way at a time, as far as they took longer together than the operation; 1 where they
+    /// went one after the other.
+    pub(crate) fn requests_at_once(&self) -> f64 {
+        let response_ns = self.signal.and_then(|it| it.latency_ns);
+        let seen = self.both_ends.zip(response_ns);
+        let seen = seen.and_then(|(ends, response_ns)| {
+            ratio(self.requests_of_one() * ends.called_ns(), response_ns)
+        });
+        seen.unwrap_or(1.0).max(1.0)
+    }
+
     /// What the target's calls to its peers took, as part of the response time, whatever room its threads leave for it.
     pub(crate) fn uncut_calls(&self) -> f64 {
         let whole_ns = self.account.as_ref().map_or(0, |it| it.total_ns) as f64;

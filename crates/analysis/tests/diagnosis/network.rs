@@ -1,8 +1,11 @@
 //! `net.*`: a long way, a way that loses, a queue that is full.
 
 use expect_test::expect;
+use model::{EntityKind, Role};
+use sensors::request::{CALLS, REQUESTS};
 
-use crate::drawing::{answers, drawn, listed, told, with};
+use crate::drawing::{Drawn, answers, drawn, listed, told, with};
+use crate::requests::add_requests;
 
 /// Each request takes 10 ms, of which 8 are the way there and back.
 pub const RTT: &str = "
@@ -108,6 +111,54 @@ fn a_long_way_leads_and_what_speaks_against_it() {
           headline: net.loss
     "#]]
     .assert_eq(&answers(RTT, "net.rtt", &changes));
+}
+
+/// Transactions of 10 ms and ten statements each, of 0.95 ms at the generator and 0.1 ms at the server: one after the
+/// other, or so many at a time.
+fn statements(at_once: i64) -> Drawn {
+    let near = "
+        connection.rtt_min_ns c1 *1e6 88888888888888888888
+        connection.rtt_min_ns c2 *1e6 77777777777777777777";
+    let mut drawn = drawn(&with(RTT, near));
+    add_requests(&mut drawn, &REQUESTS, Role::Target, |_| {
+        (400 * at_once, 100)
+    });
+    add_requests(&mut drawn, &CALLS, Role::Generator, |_| {
+        (400 * at_once, 950)
+    });
+    let mut processes = drawn.timeline.entities.of_kind(EntityKind::Process);
+    let generator = processes.find(|it| it.role == Role::Generator);
+    let generator = generator.expect("it runs").id;
+    drop(processes);
+    for record in drawn.timeline.entities.iter_mut() {
+        if record.entity.kind == EntityKind::Connection && record.role == Role::Generator {
+            record.parent = Some(generator);
+        }
+    }
+    drawn
+}
+
+#[test]
+fn each_statement_of_a_transaction_goes_the_way_again() {
+    expect![[r#"
+        net.rtt | connection c1 | consistent | 0.750
+        The network is the bottleneck: a round trip to server takes 0.750 ms, and each operation of the load makes 10 of them: 75 % of its time.
+        helps: generator and target next to each other: +315 % to +335 % by waits removed, closed loop
+        helps: one round trip for all of it: a batch, a procedure in the server, or a pipeline: +217 % to +228 % by waits removed, closed loop
+        helps: more clients: they wait for the way at the same time: +476 % to +1689 % by CPU law
+        not: a faster server, more CPUs, faster disk, more memory
+        wrong if: run the generator on the server's own machine: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&statements(1).diagnose()));
+    // Of three at a time no more than the way's part of each.
+    expect![[r#"
+        net.rtt | connection c1 | consistent | 0.789
+        The network is the bottleneck: a round trip to server takes 0.750 ms, and each operation of the load makes 30 of them: 79 % of its time.
+        helps: generator and target next to each other: +392 % to +425 % by waits removed, closed loop
+        helps: one round trip for all of it: a batch, a procedure in the server, or a pipeline: +263 % to +277 % by waits removed, closed loop
+        helps: more clients: they wait for the way at the same time: +476 % to +1689 % by CPU law
+        not: a faster server, more CPUs, faster disk, more memory
+        wrong if: run the generator on the server's own machine: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&statements(3).diagnose()));
 }
 
 #[test]

@@ -72,6 +72,23 @@ fn a_peer_that_is_waited_for_leads() {
 }
 
 #[test]
+fn an_answer_that_lies_unread_is_no_wait_for_the_peer() {
+    let half = "peer_calls.unread_ns c1 *4e9 44444444444444444444";
+    let report = drawn(&with(REMOTE, half)).diagnose();
+    expect![[r#"
+        net.remote | process other1 | measured | 0.400 (0.400 to 0.400)
+        A peer is the bottleneck: 40 % of each request was server waiting for other1 (c1), in 1 call of 8.00 ms. other1 runs on this machine: look there.
+        helps: a peer that answers at once, or fewer calls to it: +61 % to +72 % by waits removed, closed loop
+        wrong if: record the peer (stallscope record --target pid:31): if its requests take much less than 8.00 ms, this is wrong
+    "#]].assert_eq(&told(&report));
+    expect![[r#"
+        40 % server: waiting for other1 (c1) (1 call of 8.00 ms, each answer unread for 8.00 ms after it came)
+        30 % queued at server's sockets ()
+        18 % client and network (loadgen's 1 thread: on CPU for 10 % of its time)
+    "#]].assert_eq(&elsewhere(&report));
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "a table: changes and their answers")]
 fn calls_that_no_request_waits_for_are_no_cause_or_doubted() {
     let changes = [

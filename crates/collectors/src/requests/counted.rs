@@ -86,7 +86,7 @@ impl Counted {
 pub(super) fn row(account: &Account, side: Side) -> [i64; WIDTH] {
     let besides: &[u64] = match side {
         Side::Server => &[account.pipelined, account.unsolicited],
-        Side::Client => &[account.between_ns],
+        Side::Client => &[account.between_ns, account.unread_ns],
     };
     let timed = [
         0,

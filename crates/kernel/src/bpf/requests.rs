@@ -389,6 +389,7 @@ fn sum(mut one: Account, other: Account) -> Account {
     one.pipelined += other.pipelined;
     one.unsolicited += other.unsolicited;
     one.between_ns += other.between_ns;
+    one.unread_ns += other.unread_ns;
     one.ns += other.ns;
     one.long_ns += other.long_ns;
     let buckets = one.timed_by_bucket.iter_mut();

@@ -73,7 +73,7 @@ fn a_page_has_no_histogram_of_each_connection_and_no_bucket_that_was_never_met()
     assert_eq!(columns("requests"), [&served[..], &open, &counts].concat());
     assert_eq!(
         columns("calls"),
-        [&["requests", "between_ns"][..], &open, &counts].concat()
+        [&["requests", "between_ns", "unread_ns"][..], &open, &counts].concat()
     );
     // A sum of gauges over time is none.
     let recorded = [&served[..], &counts].concat();

@@ -2,6 +2,8 @@
 
 use std::net::UdpSocket;
 
+use sensors::request::FIRST_LONG;
+
 use super::*;
 
 /// What this process asked each peer so far.
@@ -50,6 +52,39 @@ fn what_a_server_waits_for_a_peer_is_the_peers() {
     let rtt = Duration::from_nanos(fast.rtt_ns.expect("its connection has ended"));
     assert!(rtt <= ended, "{rtt:?} of {ended:?}");
     assert_eq!(peer.rtt_ns, None);
+}
+
+#[test]
+fn how_long_an_answer_lies_unread_is_told_apart() {
+    let Some((requests, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let (mut server, mut client) = TcpStream::both();
+    let port = client.peer_addr().expect("it is connected").port();
+    for _ in 0..3 {
+        client.give(&[0; 100]);
+        server.get(100);
+        std::thread::sleep(PAUSE);
+        server.give(&[0; 2_000]);
+        // Busy with something else.
+        std::thread::sleep(5 * PAUSE);
+        client.get(2_000);
+    }
+    client.give(&[0]);
+    let (_, account) = at(&requests, port);
+    let short: u64 = account.timed_by_bucket[..FIRST_LONG].iter().sum();
+    // On a slow machine some are long ones.
+    let least = |each: Duration| short * each.as_nanos() as u64;
+    let unread_ns = account.unread_ns;
+    assert!(
+        unread_ns >= least(5 * PAUSE),
+        "{unread_ns} ns of {short} calls"
+    );
+    let answered_ns = account.ns - unread_ns;
+    assert!(
+        answered_ns >= least(PAUSE),
+        "{answered_ns} ns of {short} calls"
+    );
 }
 
 #[test]
