@@ -160,15 +160,21 @@ impl<'a> Scene<'a> {
     /// A window of a recording that is prepared (`analysis::prepare`).
     pub fn new(roles: &'a Roles<'a>, window: Window, scope: Scope) -> Self {
         let timeline = roles.timeline;
+        let serving = &roles.target.serving;
+        let answering = Answering::of(timeline, serving, window);
+        let mut target_idle = idle_threads(timeline, serving, window);
+        if answering == Answering::Others {
+            target_idle.extend(serving::beside_requests(timeline, serving, window));
+        }
         Self {
             roles,
             timeline,
             meta: roles.meta,
             window,
             scope,
-            target_idle: idle_threads(timeline, &roles.target.serving, window),
+            target_idle,
             generator_idle: idle_threads(timeline, &roles.generator.serving, window),
-            answering: Answering::of(timeline, &roles.target.serving, window),
+            answering,
         }
     }
 

@@ -101,6 +101,35 @@ fn is_counted(timeline: &Timeline, thread: EntityId) -> bool {
     answered.is_some()
 }
 
+/// Where others answer than who reads, as in an event loop: those of the threads that never answered, of pools that
+/// ended no wait for input of who does, as a pool that does its work for it would. They work for themselves or for the
+/// runtime, and what they sleep in is no part of a request.
+pub(crate) fn beside_requests(
+    timeline: &Timeline,
+    threads: &[EntityId],
+    window: Window,
+) -> BTreeSet<EntityId> {
+    let does_answer = |it: &&EntityId| answers(timeline, **it, window);
+    let answering: Vec<EntityId> = threads.iter().filter(does_answer).copied().collect();
+    let answering_pools: BTreeSet<EntityId> = answering
+        .iter()
+        .filter_map(|it| pool_of(timeline, *it))
+        .collect();
+    let working_for_them: BTreeSet<EntityId> = edges(timeline, window)
+        .filter(|it| it.class == LedgerClass::Input && it.ns > 0.0)
+        .filter(|it| answering_pools.contains(&it.woken))
+        .filter_map(|it| it.waker)
+        .collect();
+    let is_beside = |it: &EntityId| {
+        let pool = pool_of(timeline, *it);
+        let is_known = is_counted(timeline, *it);
+        is_known
+            && !answering.contains(it)
+            && pool.is_some_and(|it| !working_for_them.contains(&it))
+    };
+    threads.iter().copied().filter(is_beside).collect()
+}
+
 /// What was counted of one thread's sleeps, asked about one window after the other.
 pub(crate) struct Sleeps<'a> {
     inside: [Cursor<'a>; 3],

@@ -23,7 +23,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::State,
     family: Family::Summary,
-    told_by: "Nothing that this version judges explains enough, or two causes hold as much within the noise of the run. What was seen most is named, and what to do next.",
+    told_by: "Nothing that this version judges explains enough, or two causes hold as much within the noise of the run. Calls to a peer and the target's own work are apart however near they are: both are named. What was seen most is named, and what to do next.",
     thresholds: &[],
     upstream: &[],
     wait: None,
@@ -199,20 +199,30 @@ fn unexplained(facts: &Facts<'_>, target: &Subject, item: &AccountItem) -> Strin
     }
 }
 
+/// Whether two causes hold different time for sure: that of calls is over when their answers have come, and what the target
+/// does itself then is none of it. Both stand, however near they are.
+fn are_apart(one: Family, other: Family) -> bool {
+    let is_own = |it: Family| matches!(it, Family::Cpu | Family::Storage);
+    (one == Family::Peer && is_own(other)) || (other == Family::Peer && is_own(one))
+}
+
 /// Two leading causes whose intervals overlap and whose shares differ by less than the least effect.
 fn tie<'a>(case: &Case<'a>) -> Option<(&'a str, &'a str)> {
     const LEAST_EFFECT: f64 = 0.02;
     let limits = case
         .findings()
         .filter(|(cause, _)| cause.kind == Kind::Limit);
-    let mut shares: Vec<&Finding> = limits
-        .map(|(_, finding)| finding)
-        .filter(|finding| finding.share.is_some())
+    let mut shares: Vec<(Family, &Finding)> = limits
+        .map(|(cause, finding)| (cause.family, finding))
+        .filter(|(_, finding)| finding.share.is_some())
         .collect();
-    shares.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
-    let [first, second, ..] = shares.as_slice() else {
+    shares.sort_by(|(_, a), (_, b)| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
+    let [(family, first), (other, second), ..] = shares.as_slice() else {
         return None;
     };
+    if are_apart(*family, *other) {
+        return None;
+    }
     let overlap = match (first.share_interval, second.share_interval) {
         (Some(a), Some(b)) => a.low <= b.high && b.low <= a.high,
         _ => true,

@@ -1,6 +1,7 @@
 //! Threads and servers that have nothing to do: what they sit in is no wait.
 
 use expect_test::expect;
+use model::LedgerClass;
 
 use crate::drawing::{answers, drawn, listed, said, told, with};
 
@@ -133,4 +134,68 @@ fn idle_workers_are_no_crowd_behind_a_sync() {
         said(&report, "lock.futex"),
         told(&report)
     ));
+}
+
+/// An event loop, and two threads of its runtime that work for a tenth of their time and sit in futex for the rest.
+const RUNTIME: &str = "
+    cpus 4  clients 4
+    busy      33333333333333333333
+    run x1    88888888888888888888
+    wait      00000000000000000000
+    hot x2    11111111111111111111
+    hotwait   00000000000000000000
+    gen x1    11111111111111111111
+    throttled 00000000000000000000  /server
+    io        00000000000000000000
+    memory    00000000000000000000
+    tps       44444444444444444444
+    wakeup.class   hot<run *10 ####################
+    wakeup.by      hot<run     ####################
+    wakeup.waker   hot<run =run ####################
+    wakeup.wait_ns hot<run *1e9 ####################
+    thread_pool.pool worker1 =run ####################
+    thread_pool.pool hot1    =hot ####################
+    thread_pool.pool hot2    =hot ####################
+    thread_time.futex_ns worker1 *1e9 00000000000000000000
+    thread_time.futex_ns hot1    *1e9 99999999999999999999
+    thread_time.futex_ns hot2    *1e9 99999999999999999999
+    serving.inside_input_ns worker1 *1e9 22222222222222222222
+    serving.answered_for_others worker1 *1000 44444444444444444444
+    serving.answered_for_others hot1    *1000 00000000000000000000
+    serving.answered_for_others hot2    *1000 00000000000000000000
+";
+
+#[test]
+fn threads_beside_an_event_loop_that_answer_nobody_hold_up_nobody() {
+    let changes = [
+        ("as drawn", ""),
+        (
+            "they answer too",
+            "serving.answered_for_others hot1 *1000 11111111111111111111
+            serving.answered_for_others hot2 *1000 11111111111111111111",
+        ),
+        (
+            "they end its waits for input",
+            "wakeup.class   run<hot *12 ####################
+            wakeup.by      run<hot     ####################
+            wakeup.waker   run<hot =hot ####################
+            wakeup.wait_ns run<hot *1e9 11111111111111111111",
+        ),
+    ];
+    let futex = changes.map(|(what, lanes)| {
+        let report = drawn(&with(RUNTIME, lanes)).diagnose();
+        let account = report.verdict.account.expect("a target");
+        let futex = account
+            .items
+            .iter()
+            .filter(|it| it.class == LedgerClass::Futex);
+        let share = futex.fold(0.0, |sum, it| sum + it.share);
+        format!("{what}: {:.0} % in futex\n", 100.0 * share)
+    });
+    expect![[r#"
+        as drawn: 0 % in futex
+        they answer too: 45 % in futex
+        they end its waits for input: 45 % in futex
+    "#]]
+    .assert_eq(&futex.concat());
 }

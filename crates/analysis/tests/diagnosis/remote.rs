@@ -89,6 +89,16 @@ fn an_answer_that_lies_unread_is_no_wait_for_the_peer() {
 }
 
 #[test]
+fn calls_and_the_targets_own_work_that_hold_as_much_both_stand() {
+    let as_much = "
+        run       99999999999999999999
+        peer_calls.timed_ns  c1 *4e9 88888888888888888888
+        peer_calls.unread_ns c1 *4e9 33333333333333333333";
+    expect!["cpu.single_thread thread 0.50, net.remote other1 0.50"]
+        .assert_eq(&listed(&drawn(&with(REMOTE, as_much)).diagnose()));
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "a table: changes and their answers")]
 fn calls_that_no_request_waits_for_are_no_cause_or_doubted() {
     let changes = [
