@@ -26,7 +26,9 @@ pub(super) fn spikes(
     window: Window,
 ) -> Option<(Signal, Vec<Range<usize>>)> {
     let threads = threads(timeline);
-    let step_ns = STEP_NS.max(window.len_ns().saturating_mul(threads.len() as i64) / MOST_STEPS);
+    let step_ns = STEP_NS
+        .max(window.len_ns().saturating_mul(threads.len() as i64) / MOST_STEPS)
+        .max(read_every_ns(timeline, window));
     let many = window.len_ns() / step_ns;
     let edges: Vec<Timestamp> = (0..=many).map(|at| window.start + at * step_ns).collect();
     let ledgers = LedgerOverTime::new(timeline, meta, &edges);
@@ -52,6 +54,14 @@ pub(super) fn spikes(
     let signal = Signal::new(Provenance::Account, bins.collect(), None)?;
     let found = detect::spikes(&signal.bins, window);
     (!found.is_empty()).then_some((signal, found))
+}
+
+/// How long there is between two readings of threads at the end of a window, ns: it only ever grows. Shorter steps would
+/// have each onset at the reading before it, and so earlier the longer that was: periods would come out too short.
+fn read_every_ns(timeline: &Timeline, window: Window) -> i64 {
+    let machine = timeline.entities.machine();
+    let periods = machine.and_then(|it| timeline.series("recorder", it.id, "period_ns"));
+    periods.and_then(|it| it.gauge_at(window.end)).unwrap_or(0)
 }
 
 /// The target's threads.

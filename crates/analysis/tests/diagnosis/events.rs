@@ -157,6 +157,17 @@ fn without_requests_the_threads_of_the_target_have_spikes() {
     assert!((5.0..6.6).contains(&peak), "{peak}");
     assert_eq!(spikes.added, None, "they lead no verdict");
     expect!["10 times in 240 s other1 begins to work."].assert_eq(&spikes.chain);
+    assert_eq!(spikes.interval_ns, 100_000_000);
+    let rarely = unreported() + &lane("recorder.period_ns *1e9", '5', '5', 0);
+    let rarely = drawn(&rarely)
+        .answer()
+        .spikes
+        .expect("they are there still");
+    assert_eq!(
+        rarely.interval_ns, 500_000_000,
+        "the step is that of readings"
+    );
+    assert_eq!(rarely.spikes.len(), ONSETS.len());
     let even = unreported().replace('7', "0");
     assert_eq!(drawn(&even).answer().spikes, None);
 }
