@@ -20,7 +20,7 @@ case $set in
     strangers-*)
         scripts/need.sh "the lab" redis-server nginx-light mariadb-server sysbench haproxy memcached \
             pgbouncer wrk hey python3 nodejs openjdk-17-jdk-headless golang-go apache2 apache2-utils \
-            lighttpd lighttpd-mod-deflate openssl perl
+            lighttpd lighttpd-mod-deflate openssl perl libapache2-mod-php php-redis
         ;;
 esac
 scripts/build.sh

@@ -211,7 +211,7 @@ fn database_folder(stage: &Stage, storage: &Path) -> Result<PathBuf> {
 }
 
 /// Apache's PHP, the newest where there are several.
-fn php_module() -> Result<PathBuf> {
+pub fn php_module() -> Result<PathBuf> {
     let entries = fs::read_dir(MODULES).into_iter().flatten().flatten();
     let is_php = |path: &PathBuf| {
         let name = path.file_name().and_then(|it| it.to_str());

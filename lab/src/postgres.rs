@@ -306,6 +306,14 @@ mod tests {
         question.args(["-Atc", "select count(*) from pgbench_accounts", DATABASE]);
         let answer = question.output().expect("psql runs");
         assert_eq!(String::from_utf8_lossy(&answer.stdout).trim(), "1000000");
+        let prepared = ["max_prepared_transactions=2"];
+        postgres.start(&prepared).expect("a server");
+        let change = "BEGIN; CREATE TABLE lab_prepared (n int); PREPARE TRANSACTION 'left'";
+        postgres.execute(change).expect("a prepared transaction");
+        postgres.stop().expect("it stops");
+        postgres.forget_prepared().expect("nothing is left of it");
+        postgres.start(&[]).expect("a server without room for it");
+        let pid = postgres.pid();
         drop(postgres);
         assert!(!folder.exists());
         assert!(!processes::exists(pid));

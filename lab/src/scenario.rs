@@ -95,6 +95,9 @@ pub enum Set {
     /// read the engine.
     #[value(name = "strangers-8")]
     Strangers8,
+    /// Settings, code and users again, by a seventh writer who had not read the engine.
+    #[value(name = "strangers-9")]
+    Strangers9,
 }
 
 /// What a scenario is there for.

@@ -127,6 +127,7 @@ impl Stage {
             postgres.stop()?;
             postgres.take_home()?;
             postgres.forget_settings()?;
+            postgres.forget_prepared()?;
         }
         self.unmount_images();
         self.empty()

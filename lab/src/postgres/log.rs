@@ -33,6 +33,17 @@ impl Postgres {
             .with_context(|| format!("cannot replace {}", here.display()))
     }
 
+    /// Forgets transactions of a stopped server that were prepared and never ended, as those of clients that were
+    /// killed: it would not start again without room for them.
+    pub fn forget_prepared(&self) -> Result<()> {
+        let folder = self.data().join("pg_twophase");
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+        Ok(())
+    }
+
     /// Forgets settings that were changed while the server ran.
     pub fn forget_settings(&self) -> Result<()> {
         let settings = self.settings();

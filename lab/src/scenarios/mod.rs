@@ -35,6 +35,7 @@ mod strangers_5;
 mod strangers_6;
 mod strangers_7;
 mod strangers_8;
+mod strangers_9;
 
 pub use held_out::{
     free_port, here, mariadb_client, mariadb_install, missing, nginx, redis, wait_for,
@@ -81,6 +82,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_6::scenarios());
     all.extend(strangers_7::scenarios());
     all.extend(strangers_8::scenarios());
+    all.extend(strangers_9::scenarios());
     all
 }
 

@@ -1,4 +1,5 @@
-//! `relay`: two TUN devices, and every packet that leaves one arrives at the other some time later.
+//! `relay`: two TUN devices, and every packet that leaves one arrives at the other some time later, unless it is lost on
+//! the way.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -23,6 +24,26 @@ pub struct RelayArguments {
     /// Delay in each direction, ms
     #[arg(long)]
     delay: u64,
+    /// One packet of so many is lost in each direction, at random; none for 0
+    #[arg(long, default_value_t = 0)]
+    lose: u64,
+}
+
+/// Which packets are lost: random enough, and the same in each run.
+struct Losses {
+    one_of: u64,
+    state: u64,
+}
+
+impl Losses {
+    fn next(&mut self) -> bool {
+        // Knuth's constants.
+        self.state = self
+            .state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        self.one_of > 0 && (self.state >> 33).is_multiple_of(self.one_of)
+    }
 }
 
 /// Relays until killed.
@@ -38,10 +59,14 @@ pub fn relay(arguments: &RelayArguments) -> Result<u8> {
     let (near, far) = (device(&arguments.near)?, device(&arguments.far)?);
     let delay = Duration::from_millis(arguments.delay);
     let mut threads = Vec::new();
-    for (from, to) in [(&near, &far), (&far, &near)] {
+    for (number, (from, to)) in [(&near, &far), (&far, &near)].into_iter().enumerate() {
         let (give, take) = channel();
+        let losses = Losses {
+            one_of: arguments.lose,
+            state: number as u64,
+        };
         let (from, to) = (Arc::clone(from), Arc::clone(to));
-        threads.push(start(move || receive(&from, delay, &give))?);
+        threads.push(start(move || receive(&from, delay, losses, &give))?);
         threads.push(start(move || pass_on(&to, &take))?);
     }
     println!("relaying");
@@ -56,10 +81,16 @@ fn start(work: impl FnOnce() + Send + 'static) -> Result<std::thread::JoinHandle
     thread.spawn(work).context("cannot start a thread")
 }
 
-fn receive(from: &SyncDevice, delay: Duration, give: &Sender<(Instant, Vec<u8>)>) {
+fn receive(
+    from: &SyncDevice,
+    delay: Duration,
+    mut losses: Losses,
+    give: &Sender<(Instant, Vec<u8>)>,
+) {
     let mut buffer = [0; LONGEST];
     loop {
         match from.recv(&mut buffer) {
+            Ok(_) if losses.next() => {}
             Ok(length) => {
                 let packet = (Instant::now() + delay, buffer[..length].to_vec());
                 if give.send(packet).is_err() {
@@ -78,5 +109,20 @@ fn pass_on(to: &SyncDevice, take: &Receiver<(Instant, Vec<u8>)>) {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         // Lost when the other side is not up: as on any network.
         let _ = to.send(&packet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn about_one_of_so_many_is_lost() {
+        let lost = |one_of| {
+            let mut losses = Losses { one_of, state: 1 };
+            (0..10_000).filter(|_| losses.next()).count()
+        };
+        assert_eq!(lost(0), 0);
+        assert!((150..250).contains(&lost(50)));
     }
 }

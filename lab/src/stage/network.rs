@@ -21,24 +21,31 @@ impl Stage {
     pub fn at_a_distance(&mut self, serve: &[&str], one_way_ms: u32) -> Result<u32> {
         let server = apart(&self.own(serve)?);
         let (server, _) = self.beside_that_speaks(server)?;
-        self.lay_way_to(server, one_way_ms)?;
+        self.lay_way_to(server, one_way_ms, 0)?;
         Ok(server)
     }
 
     /// The same for any server, which must listen on all addresses; it may need a while until it does.
     pub fn server_at_a_distance(&mut self, server: &Command, one_way_ms: u32) -> Result<u32> {
         let server = self.beside(apart(server))?;
-        self.lay_way_to(server, one_way_ms)?;
+        self.lay_way_to(server, one_way_ms, 0)?;
+        Ok(server)
+    }
+
+    /// The same behind a short way on which one packet of so many is lost in each direction; none for 0.
+    pub fn server_behind_losses(&mut self, server: &Command, one_of: u32) -> Result<u32> {
+        let server = self.beside(apart(server))?;
+        self.lay_way_to(server, 0, one_of)?;
         Ok(server)
     }
 
     /// Connects a process in another namespace with ours.
-    fn lay_way_to(&mut self, server: u32, one_way_ms: u32) -> Result<()> {
+    fn lay_way_to(&mut self, server: u32, one_way_ms: u32, lose: u32) -> Result<()> {
         let number = std::process::id();
         let (near, far) = (format!("stl{number}n"), format!("stl{number}f"));
-        let delay = one_way_ms.to_string();
+        let (delay, lose) = (one_way_ms.to_string(), lose.to_string());
         let words = ["relay", "--near", &near, "--far", &far, "--delay", &delay];
-        let relay = self.own(&words)?;
+        let relay = self.own(&[&words[..], &["--lose", &lose]].concat())?;
         self.beside_that_speaks(relay)?;
 
         let server_pid = server.to_string();
