@@ -8,7 +8,7 @@ mod workload;
 
 use model::{BySecond, Load, Meta, Report, Stall, Timeline, Window};
 
-use crate::request_times;
+use crate::request_times::{self, End};
 use crate::thresholds::{Stalls, Thresholds};
 use crate::workload_metrics;
 
@@ -44,8 +44,8 @@ fn of(
 }
 
 /// How long a step must be for requests in it to be compared, ns; `None` where none was answered.
-pub(crate) fn step_ns(timeline: &Timeline, rules: &Stalls) -> Option<i64> {
-    kernel::step_ns(timeline, request_times::known(timeline)?, rules)
+pub(crate) fn step_ns(timeline: &Timeline, end: End, rules: &Stalls) -> Option<i64> {
+    kernel::step_ns(timeline, end, request_times::known(timeline, end)?, rules)
 }
 
 /// Windows side by side over `known`, of `length_ns` each; what is left at the end belongs to the last.

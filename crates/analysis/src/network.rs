@@ -1,5 +1,7 @@
 //! What the network did: round trips, lost segments, full queues.
 
+use std::collections::BTreeSet;
+
 use model::{Entity, EntityId, EntityKind, Role, Timeline, Window};
 
 use crate::measure::Of;
@@ -71,16 +73,44 @@ pub(crate) fn network(timeline: &Timeline, window: Window) -> Network {
     }
 }
 
-/// Both ends tell the same of a connection on this machine: the serving one is enough.
+/// Both ends tell the same of a connection on this machine: the serving one is enough, unless others are connected to it
+/// too, who may be nearer or farther.
 fn path(timeline: &Timeline, window: Window) -> Option<Path> {
-    let of_target = path_of(timeline, Role::Target, window);
-    of_target.or_else(|| path_of(timeline, Role::Generator, window))
+    let generators: BTreeSet<String> = other_ends(timeline).collect();
+    let is_generators = |id: EntityId| {
+        let record = timeline.entities.get(id);
+        record.is_some_and(|it| generators.contains(&it.entity.name))
+    };
+    let mut of_target = connections(timeline, Role::Target).into_iter();
+    let own = of_target.clone().filter(|it| is_generators(*it)).count();
+    let first = match own > 0 && of_target.any(|it| !is_generators(it)) {
+        true => [Role::Generator, Role::Target],
+        false => [Role::Target, Role::Generator],
+    };
+    let ends = first.map(|role| path_of(timeline, role, window));
+    // Of connections that hardly live the one end may know more than the other.
+    let mut known = ends.into_iter().flatten();
+    let first = known.next();
+    let is_whole = |it: &Path| it.retransmitted.is_some();
+    match first.as_ref().is_some_and(is_whole) {
+        true => first,
+        false => known.find(is_whole).or(first),
+    }
 }
 
 /// The round trip of the generator's own connections, ns: the target may have others to its peers. `None` where it has
 /// none over TCP.
 pub(crate) fn generators_round_trip(timeline: &Timeline, window: Window) -> Option<f64> {
     Some(path_of(timeline, Role::Generator, window)?.rtt_ns)
+}
+
+/// What the generator's connections over TCP are called at the other end.
+pub(crate) fn other_ends(timeline: &Timeline) -> impl Iterator<Item = String> {
+    let all = connections(timeline, Role::Generator).into_iter();
+    all.filter_map(|it| {
+        let (here, there) = timeline.entities.get(it)?.entity.name.split_once('-')?;
+        Some(format!("{there}-{here}"))
+    })
 }
 
 /// The connections of one end.

@@ -15,6 +15,7 @@ use readings::Readings;
 mod course;
 mod ends;
 mod readings;
+mod silence;
 
 pub(crate) use course::{
     answered, between_ns, between_readings, known, lasted, over_all, over_each, stalled, still_open,
@@ -69,8 +70,18 @@ impl RequestTimes {
     /// they stand for; `None` without any connection of it.
     pub fn over(timeline: &Timeline, table: &str, role: Role, window: Window) -> Option<Self> {
         let connections = connections(timeline, table, role);
-        let mut counted = Counted::of(timeline, table, &connections)?;
-        let last = |column| open_at_end(timeline, table, &connections, column, window);
+        Self::over_these(timeline, table, &connections, window)
+    }
+
+    /// The same of some connections.
+    fn over_these(
+        timeline: &Timeline,
+        table: &str,
+        connections: &[EntityId],
+        window: Window,
+    ) -> Option<Self> {
+        let mut counted = Counted::of(timeline, table, connections)?;
+        let last = |column| open_at_end(timeline, table, connections, column, window);
         let all = Self {
             open: last("open_long"),
             open_ns: last("open_long_ns"),
@@ -80,7 +91,7 @@ impl RequestTimes {
             return Some(all);
         }
         let traced = coverage::before_off_windows(timeline, window);
-        let readings = Readings::of(timeline, table, &connections);
+        let readings = Readings::of(timeline, table, connections);
         Some(
             counted
                 .weighted(readings.cut(window), &traced, &all)
@@ -267,12 +278,10 @@ pub(crate) fn are_told(timeline: &Timeline) -> bool {
     pipelined(timeline).is_some_and(|it| it <= Thresholds::default().requests.pipelined)
 }
 
-/// Requests of the target by the second, with their times at one end.
+/// Requests of the load by the second, with their times at one end.
 pub(crate) fn bins(timeline: &Timeline, end: End) -> Vec<Bin> {
-    let connections = connections(timeline, SERVED, Role::Target);
-    let series = connections
-        .iter()
-        .filter_map(|it| timeline.series(SERVED, *it, "requests"));
+    let (table, connections) = end.counted(timeline);
+    let series = series_of(timeline, table, &connections, "requests");
     let mut requests: Vec<Cursor<'_>> = series.map(|it| it.cursor()).collect();
     let known = requests.iter().filter_map(|it| it.series().known());
     let Some(known) =
@@ -290,16 +299,14 @@ pub(crate) fn bins(timeline: &Timeline, end: End) -> Vec<Bin> {
         start = window.end;
     }
     fill_latency(&mut bins, timeline, end);
-    mark_stalls(&mut bins, timeline, &connections);
+    silence::mark_stalls(&mut bins, timeline, table, &connections);
     bins
 }
 
-/// Requests of the target over each of these windows, which follow one another, with their times at one end.
+/// Requests of the load over each of these windows, which follow one another, with their times at one end.
 pub(crate) fn bins_over(timeline: &Timeline, end: End, windows: &[Window]) -> Vec<Bin> {
-    let connections = connections(timeline, SERVED, Role::Target);
-    let series = connections
-        .iter()
-        .filter_map(|it| timeline.series(SERVED, *it, "requests"));
+    let (table, connections) = end.counted(timeline);
+    let series = series_of(timeline, table, &connections, "requests");
     let mut requests: Vec<Cursor<'_>> = series.map(|it| it.cursor()).collect();
     let bin = |window: &Window| {
         let grown = requests.iter_mut().filter_map(|it| it.growth(*window));
@@ -355,40 +362,6 @@ pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {
         bin.latency_ns = (completed > 0.0 && unknown_ns <= UNTIMED * all_long_ns)
             .then(|| (bin_ns + unknown_ns) / completed);
     }
-}
-
-/// Seconds without a request are no stall, unless one that was answered after them had been there all
-/// the time.
-fn mark_stalls(bins: &mut [Bin], timeline: &Timeline, connections: &[EntityId]) {
-    let mut empty_since = None;
-    for next in 0..bins.len() {
-        if bins[next].completed() == 0.0 {
-            empty_since.get_or_insert(next);
-        } else if let Some(first) = empty_since.take() {
-            let answered = bins[next].window;
-            let longest_ns = longest_ns(timeline, connections, answered);
-            for bin in &mut bins[first..next] {
-                bin.stalled = longest_ns >= answered.end.ns_since(bin.window.start) as f64;
-            }
-        }
-    }
-}
-
-/// What the longest of the requests that were timed took at least.
-fn longest_ns(timeline: &Timeline, connections: &[EntityId], window: Window) -> f64 {
-    let Some(data) = timeline.table(SERVED) else {
-        return 0.0;
-    };
-    let columns = data.table.columns.iter();
-    let mut bounds: Vec<(f64, &str)> = columns
-        .filter_map(|it| Some((bound_ns(&it.name)?, &*it.name)))
-        .collect();
-    bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let highest = bounds
-        .iter()
-        .rposition(|(_, column)| growth(timeline, SERVED, connections, column, window) > 0.0);
-    let below = highest.and_then(|it| it.checked_sub(1));
-    below.map_or(0.0, |it| bounds[it].0)
 }
 
 /// Quantiles of the requests in a window, at one end, and the highest.

@@ -121,7 +121,7 @@ impl Signal {
     fn of(timeline: &Timeline, meta: &Meta) -> Option<Self> {
         if let Some(end) = request_times::nearest_end(timeline) {
             let rules = &Thresholds::default().stalls;
-            let step_ns = by_second::step_ns(timeline, rules)?;
+            let step_ns = by_second::step_ns(timeline, end, rules)?;
             let bins = request_times::between_readings(timeline, end, step_ns)?;
             return Self::new(Provenance::Kernel, bins, Some(end));
         }

@@ -39,14 +39,14 @@ pub(super) struct Requests<'a> {
 impl<'a> Requests<'a> {
     /// `None` where none was answered.
     pub(super) fn of(timeline: &'a Timeline, end: End, rules: &'a Stalls) -> Option<Self> {
-        let known = request_times::known(timeline)?;
+        let known = request_times::known(timeline, end)?;
         let length = (known.len_ns() / MOST_SECONDS / SECOND_NS + 1) * SECOND_NS;
         let seconds = cut(known, length);
         let times = request_times::over_each(timeline, end, &seconds);
         let medians: Vec<Option<f64>> = times.iter().map(|it| supported(it, 0.5)).collect();
         let usual_ns = median(&medians.iter().copied().flatten().collect::<Vec<f64>>());
-        let windows = cut(known, step_ns(timeline, known, rules)?);
-        let answered = request_times::answered(timeline, &windows);
+        let windows = cut(known, step_ns(timeline, end, known, rules)?);
+        let answered = request_times::answered(timeline, end, &windows);
         // A second's times are those of all steps in it.
         let slower = |window: Window| {
             let second = window.start.ns_since(known.start) / length;
@@ -126,7 +126,7 @@ impl<'a> Requests<'a> {
     }
 
     fn seconds_reported(&self) -> Vec<SecondReport> {
-        let answered = request_times::answered(self.timeline, &self.seconds);
+        let answered = request_times::answered(self.timeline, self.end, &self.seconds);
         let open = request_times::still_open(self.timeline, self.end, self.known, LONG_NS);
         let last = self.seconds.len() - 1;
         let all = self.seconds.iter().zip(&self.times).zip(answered);
@@ -180,8 +180,8 @@ fn supported(times: &RequestTimes, q: f64) -> Option<f64> {
 }
 
 /// Length of the steps: so long that none is empty by chance; `None` where nothing was answered.
-pub(super) fn step_ns(timeline: &Timeline, known: Window, rules: &Stalls) -> Option<i64> {
-    let all = request_times::answered(timeline, &[known]);
+pub(super) fn step_ns(timeline: &Timeline, end: End, known: Window, rules: &Stalls) -> Option<i64> {
+    let all = request_times::answered(timeline, end, &[known]);
     let rate = all[0] / known.seconds();
     if rate.is_nan() || rate <= 0.0 {
         return None;

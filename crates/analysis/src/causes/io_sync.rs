@@ -13,7 +13,6 @@ use super::imported::{self, limits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::number_format::{duration, percent};
-use crate::stacks;
 use crate::subject::Subject;
 use crate::thresholds::{SYNCED, Threshold};
 
@@ -145,7 +144,7 @@ fn evidence_of(facts: &Facts<'_>, target: &Subject, held: &Held, wait: &Wait) ->
         )
         .by(formulas::at_a_time(facts, &[LedgerClass::Sync])),
     ];
-    let place = stacks::where_waited(facts.timeline, facts.window, wait.classes);
+    let place = facts.where_waited(wait.classes);
     evidence.extend(place.map(|place| at_place(facts, &place, &target.entity)));
     let synced = files(facts, IoIntent::Sync);
     evidence.extend(match synced.is_empty() {

@@ -10,7 +10,7 @@ use crate::facts::Facts;
 use crate::number_format::percent;
 use crate::pools::Pool;
 use crate::serving::Answering;
-use crate::stacks::{self, Place};
+use crate::stacks::Place;
 use crate::subject::Subject;
 use crate::thresholds::Threshold;
 
@@ -53,7 +53,7 @@ fn judge(case: &Case<'_>) -> Judgement {
             "limit.pool explains it: threads waited for one of {pool}"
         ));
     }
-    let place = stacks::where_waited(facts.timeline, facts.window, &WAITS);
+    let place = facts.where_waited(&WAITS);
     let sentence = format!(
         "A lock is the bottleneck: {} of {} was threads of {} waiting for each other{}{}.",
         percent(held.share),

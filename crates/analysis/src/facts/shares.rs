@@ -1,10 +1,11 @@
 //! Parts of the response time, and what they say together.
 
-use model::LedgerClass;
+use model::{EntityId, LedgerClass};
 
 use super::{Calls, Facts};
 use crate::account::{MAY_BE_REST, waits};
 use crate::request_times::{BothEnds, RequestTimes, nearest_end, stalled};
+use crate::stacks::{self, Place};
 use crate::stats::ratio;
 use crate::subject::Subject;
 use crate::thresholds::{AT_WORK, CPUS_BUSY, IDLE, QUEUEING_LAG};
@@ -44,6 +45,21 @@ impl Facts<'_> {
         } else {
             Some(self.elsewhere())
         }
+    }
+
+    /// Where the target's threads waited in these classes inside of requests, as far as that is told apart.
+    pub(crate) fn where_waited(&self, classes: &[LedgerClass]) -> Option<Place> {
+        let scene = self.scene;
+        let inside = |thread: EntityId, class: LedgerClass| {
+            let serves = scene.roles.target.serving.contains(&thread);
+            if !serves || scene.target_idle.contains(&thread) {
+                return 0.0;
+            }
+            let outside = scene.sleeps(thread).map(|mut it| it.outside(self.window));
+            let outside = outside.into_iter().flatten().find(|it| it.0 == class);
+            1.0 - outside.map_or(0.0, |it| it.1)
+        };
+        stacks::where_waited(self.timeline, self.window, classes, inside)
     }
 
     /// Requests of one operation of the load, as both ends saw them: the statements of a transaction. 1 where that is not

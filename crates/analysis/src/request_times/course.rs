@@ -1,25 +1,25 @@
 //! Requests over time: how many were answered when, and how long those took.
 
-use model::{Role, Timeline, Window};
+use model::{Timeline, Window};
 use sensors::request::{LONG_NS, bound_ns};
 
 use crate::workload_metrics::bin::Bin;
 
 use super::readings::Readings;
-use super::{Counted, End, RequestTimes, SERVED, connections, growth, open_at_end, series_of};
+use super::{Counted, End, RequestTimes, connections, growth, open_at_end, series_of};
 
-/// What was known of the target's requests: from its first connection's first reading to its last one's last.
-pub(crate) fn known(timeline: &Timeline) -> Option<Window> {
-    let connections = connections(timeline, SERVED, Role::Target);
+/// What was known of the load's requests: from its first connection's first reading to its last one's last.
+pub(crate) fn known(timeline: &Timeline, end: End) -> Option<Window> {
+    let (table, connections) = end.counted(timeline);
     let known =
-        series_of(timeline, SERVED, &connections, "requests").filter_map(|series| series.known());
+        series_of(timeline, table, &connections, "requests").filter_map(|series| series.known());
     known.reduce(|all, next| Window::new(all.start.min(next.start), all.end.max(next.end)))
 }
 
-/// How many requests the target answered in each of these windows, which are in the order of time.
-pub(crate) fn answered(timeline: &Timeline, windows: &[Window]) -> Vec<f64> {
-    let connections = connections(timeline, SERVED, Role::Target);
-    let mut cursors: Vec<_> = series_of(timeline, SERVED, &connections, "requests")
+/// How many of the load's requests were answered in each of these windows, which are in the order of time.
+pub(crate) fn answered(timeline: &Timeline, end: End, windows: &[Window]) -> Vec<f64> {
+    let (table, connections) = end.counted(timeline);
+    let mut cursors: Vec<_> = series_of(timeline, table, &connections, "requests")
         .map(|it| it.cursor())
         .collect();
     let answered = windows.iter().map(|window| {
@@ -142,13 +142,13 @@ pub(crate) fn over_all(timeline: &Timeline, end: End, windows: &[Window]) -> Req
 /// What was completed between one reading and the next, or several that are at least `step_ns` apart, with how long
 /// that took: of a recorder that had to read less often the intervals are longer.
 pub(crate) fn between_readings(timeline: &Timeline, end: End, step_ns: i64) -> Option<Vec<Bin>> {
-    let connections = connections(timeline, SERVED, Role::Target);
-    let readings = Readings::of(timeline, SERVED, &connections);
+    let (table, connections) = end.counted(timeline);
+    let readings = Readings::of(timeline, table, &connections);
     // Readings come some ms early or late.
     let windows: Vec<Window> = readings
-        .cut_into(known(timeline)?, step_ns - step_ns / 10)
+        .cut_into(known(timeline, end)?, step_ns - step_ns / 10)
         .collect();
-    let completed = answered(timeline, &windows);
+    let completed = answered(timeline, end, &windows);
     let bins = windows.iter().zip(completed);
     let mut bins: Vec<Bin> = bins
         .map(|(window, completed)| Bin::new(*window, completed / window.seconds()))

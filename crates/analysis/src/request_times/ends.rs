@@ -1,6 +1,8 @@
 //! Which end of the connections request times are taken at, and what both ends say together.
 
-use model::{Role, Timeline, Window};
+use std::collections::BTreeSet;
+
+use model::{EntityId, Role, Timeline, Window};
 
 use super::{CALLED, LEAST_TIMED, RequestTimes, SERVED, are_told, connections};
 use crate::network;
@@ -8,6 +10,11 @@ use crate::number_format::duration;
 
 /// Requests of both ends are the same if no more of them are seen at one end only.
 const APART: f64 = 0.01;
+/// Of the time of all requests at the target's sockets those of others than the generator may be so much at most: what its
+/// threads did for those cannot be told from what they did for the load.
+const OTHERS: f64 = 0.25;
+/// Of the generator's requests so many at least must be known by their connection at the target's end.
+const KNOWN: f64 = 0.5;
 
 /// One end of the connections between target and generator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,14 +23,26 @@ pub(crate) enum End {
     Target,
     /// The generator's: network, and lines at both ends, are part of it.
     Generator,
+    /// The same of a target that others ask too: only the generator's requests are the load's.
+    GeneratorAmongOthers,
 }
 
 impl End {
     pub(super) fn of(self) -> (&'static str, Role) {
         match self {
             Self::Target => (SERVED, Role::Target),
-            Self::Generator => (CALLED, Role::Generator),
+            Self::Generator | Self::GeneratorAmongOthers => (CALLED, Role::Generator),
         }
+    }
+
+    /// The connections whose requests are what was completed, in their table.
+    pub(super) fn counted(self, timeline: &Timeline) -> (&'static str, Vec<EntityId>) {
+        let (table, role) = match self {
+            // Those that are answered only count at the target's end when they are, and not with the next one.
+            Self::Target | Self::Generator => (SERVED, Role::Target),
+            Self::GeneratorAmongOthers => (CALLED, Role::Generator),
+        };
+        (table, connections(timeline, table, role))
     }
 
     /// Whose sockets those are.
@@ -46,11 +65,51 @@ pub(crate) fn nearest_end(timeline: &Timeline) -> Option<End> {
     }
     let window = with_generator(timeline);
     let [served, called] = [End::Target, End::Generator].map(|end| end.over(timeline, window));
-    let same = served.zip(called).is_some_and(|(served, called)| {
-        (served.requests - called.requests).abs() <= APART * called.requests
-            && called.timed >= LEAST_TIMED
-    });
-    Some(if same { End::Generator } else { End::Target })
+    let Some((served, called)) = served.zip(called).filter(|it| it.1.timed >= LEAST_TIMED) else {
+        return Some(End::Target);
+    };
+    if are_the_same(&served, &called, window) {
+        return Some(End::Generator);
+    }
+    Some(match served_to_generator(timeline, &called, window) {
+        Some(_) => End::GeneratorAmongOthers,
+        None => End::Target,
+    })
+}
+
+/// Whether what was counted at both ends is the same requests. One counts with its reply at the one end and with the next
+/// request at the other: as many as are in progress may differ at the window's edges.
+fn are_the_same(served: &RequestTimes, called: &RequestTimes, window: Window) -> bool {
+    let mean_ns = called.mean_ns().unwrap_or(0.0);
+    let in_progress = called.requests * mean_ns / window.len_ns().max(1) as f64;
+    let apart = (served.requests - called.requests).abs();
+    apart <= APART * called.requests + in_progress
+}
+
+/// What the generator's requests took at the target's sockets, where others ask it too: of the connections that are known to
+/// be the generator's; `None` where those are too few, or the others' take too much of the time.
+fn served_to_generator(
+    timeline: &Timeline,
+    called: &RequestTimes,
+    window: Window,
+) -> Option<RequestTimes> {
+    let own: BTreeSet<String> = network::other_ends(timeline).collect();
+    let (known, others): (Vec<EntityId>, Vec<EntityId>) =
+        connections(timeline, SERVED, Role::Target)
+            .into_iter()
+            .filter(|it| timeline.series(SERVED, *it, "requests").is_some())
+            .partition(|it| {
+                let record = timeline.entities.get(*it);
+                record.is_some_and(|it| own.contains(&it.entity.name))
+            });
+    let known = RequestTimes::over_these(timeline, SERVED, &known, window)?;
+    let others = RequestTimes::over_these(timeline, SERVED, &others, window).unwrap_or_default();
+    let time_ns = |it: &RequestTimes| it.requests * it.mean_ns().unwrap_or(0.0);
+    // Requests on connections that are not told apart are the generator's, but for what is too many for it.
+    let of_others = (others.requests - (called.requests - known.requests).max(0.0)).max(0.0);
+    let others_ns = of_others * others.mean_ns().unwrap_or(0.0);
+    let is_known = known.timed >= LEAST_TIMED && known.requests >= KNOWN * called.requests;
+    (is_known && others_ns <= OTHERS * (others_ns + time_ns(&known))).then_some(known)
 }
 
 /// The recording from where the generator's requests are counted: that of a running load is found while it is recorded.
@@ -92,14 +151,11 @@ impl BothEnds {
     ) -> Option<Self> {
         let served = RequestTimes::over(timeline, SERVED, Role::Target, window)?;
         let called = RequestTimes::over(timeline, CALLED, Role::Generator, window)?;
-        let apart = (served.requests - called.requests).abs();
+        let served = match are_the_same(&served, &called, window) {
+            true => served,
+            false => served_to_generator(timeline, &called, window)?,
+        };
         let means = served.mean_ns().zip(called.mean_ns())?;
-        // A request counts with its reply at the one end and with the next request at the other: as many as are in progress
-        // may differ at the window's edges.
-        let in_progress = called.requests * means.1 / window.len_ns().max(1) as f64;
-        if apart > APART * called.requests + in_progress {
-            return None;
-        }
         let way_ns = network::generators_round_trip(timeline, window).unwrap_or(0.0);
         Some(Self {
             served_ns: means.0.min((means.1 - way_ns).max(0.0)),
@@ -149,3 +205,6 @@ impl BothEnds {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,16 +111,25 @@ struct At {
     by_end: HashMap<i64, i64>,
 }
 
-/// Where the target's threads waited in these classes; `None` of too few such waits.
-pub(crate) fn where_waited(
+/// The target's waits in these classes by their stacks, how many there were, and their time.
+fn waits_by_stack(
     timeline: &Timeline,
     window: Window,
     classes: &[LedgerClass],
-) -> Option<Place> {
-    let waits = wait_samples(timeline, window)
-        .filter(|wait| classes.contains(&wait.class) && is_targets(timeline, wait.entity));
+    inside: impl Fn(EntityId, LedgerClass) -> f64,
+) -> (HashMap<i64, At>, u64, i64) {
     let (mut by_stack, mut count, mut all_ns) = (HashMap::<_, At>::new(), 0, 0);
-    for wait in waits {
+    let mut parts: HashMap<(EntityId, LedgerClass), f64> = HashMap::new();
+    for mut wait in wait_samples(timeline, window) {
+        if !classes.contains(&wait.class) || !is_targets(timeline, wait.entity) {
+            continue;
+        }
+        let part = parts.entry((wait.entity, wait.class));
+        let part = *part.or_insert_with(|| inside(wait.entity, wait.class));
+        wait.weight_ns = (wait.weight_ns as f64 * part).round() as i64;
+        if wait.weight_ns == 0 {
+            continue;
+        }
         count += 1;
         add(&mut all_ns, wait.weight_ns);
         let Some(stack) = wait.stack else {
@@ -139,6 +148,18 @@ pub(crate) fn where_waited(
             add(at.by_end.entry(end).or_default(), wait.weight_ns);
         }
     }
+    (by_stack, count, all_ns)
+}
+
+/// Where the target's threads waited in these classes; `None` of too few such waits. A thread's waits of a class weigh by
+/// the part `inside` of requests.
+pub(crate) fn where_waited(
+    timeline: &Timeline,
+    window: Window,
+    classes: &[LedgerClass],
+    inside: impl Fn(EntityId, LedgerClass) -> f64,
+) -> Option<Place> {
+    let (by_stack, count, all_ns) = waits_by_stack(timeline, window, classes, inside);
     if count < LEAST_WAITS || all_ns == 0 {
         return None;
     }

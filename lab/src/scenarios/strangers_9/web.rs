@@ -81,10 +81,13 @@ fn questions_in_a_loop(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         return Ok(SetUp::NotHere(why));
     }
     let redis = servers::redis_for_all(stage)?;
-    let (_, cache) = match far(stage, &redis, cause, 1)? {
+    let (server, cache) = match far(stage, &redis, cause, 1)? {
         Ok(it) => it,
         Err(why) => return Ok(SetUp::NotHere(why)),
     };
+    // It is known by its process too.
+    let peers = format!("pid:{server}@ {cache}");
+    stage.cast.insert(Who::Peer, peers);
     let page = [
         "questions.php",
         include_str!("../../../programs/questions.php"),
@@ -106,8 +109,14 @@ fn best_compression(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         Cause::Removed => "",
     };
     let (port, site) = (free_port()?.to_string(), second::site(stage)?);
-    let places = format!("root {}; {way}", site.display());
+    // With `reuseport` connections are dealt out; else the first who wakes may take them all.
+    let dealt = free_port()?.to_string();
+    let places = format!(
+        "listen 127.0.0.1:{dealt} reuseport; root {}; {way}",
+        site.display()
+    );
     nginx_with(stage, 2, &port, "", &places)?;
+    let port = dealt;
     let mut load = wrk(stage, &port, 8);
     load.command.pop();
     let url = format!("http://127.0.0.1:{port}/list.txt");
