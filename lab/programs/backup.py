@@ -1,13 +1,12 @@
 """Reads a file past the page cache in large pieces, several at a time, again and again, as a backup of a
-whole disk does."""
+whole disk does. How large these are and how many at a time may be said after the file."""
 
 import mmap
 import os
 import sys
 import threading
 
-PIECE = 4 << 20
-READERS = 4
+PIECE, READERS = (int(word) for word in sys.argv[2:4] or (4 << 20, 4))
 
 
 def read(path, number):

@@ -98,6 +98,9 @@ pub enum Set {
     /// Settings, code and users again, by a seventh writer who had not read the engine.
     #[value(name = "strangers-9")]
     Strangers9,
+    /// Settings, code and users once more, by an eighth writer who had not read the engine.
+    #[value(name = "strangers-10")]
+    Strangers10,
 }
 
 /// What a scenario is there for.

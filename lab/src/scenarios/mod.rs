@@ -28,6 +28,7 @@ mod single_thread;
 mod spin_lock;
 mod step_change;
 mod strangers;
+mod strangers_10;
 mod strangers_2;
 mod strangers_3;
 mod strangers_4;
@@ -83,6 +84,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_7::scenarios());
     all.extend(strangers_8::scenarios());
     all.extend(strangers_9::scenarios());
+    all.extend(strangers_10::scenarios());
     all
 }
 

@@ -6,7 +6,7 @@ use crate::scenario::{Kind, Scenario, Set};
 
 /// The sets with what they have: situations with one cause, with two, decoys, some that nothing of ours names, and kinds
 /// of server at least.
-const SETS: [(Set, [usize; 4], usize); 8] = [
+const SETS: [(Set, [usize; 4], usize); 9] = [
     (Set::Strangers2, [9, 2, 4, 1], 7),
     (Set::Strangers3, [9, 2, 3, 4], 7),
     (Set::Strangers4, [12, 2, 3, 1], 10),
@@ -15,6 +15,7 @@ const SETS: [(Set, [usize; 4], usize); 8] = [
     (Set::Strangers7, [10, 2, 3, 1], 10),
     (Set::Strangers8, [10, 2, 3, 1], 10),
     (Set::Strangers9, [10, 2, 3, 1], 10),
+    (Set::Strangers10, [10, 2, 3, 1], 10),
 ];
 
 fn of(set: Set) -> Vec<Scenario> {
@@ -49,6 +50,7 @@ fn every_cause_of_a_set_is_another() {
         Set::Strangers7,
         Set::Strangers8,
         Set::Strangers9,
+        Set::Strangers10,
     ] {
         let all = of(set);
         let causes = all.iter().filter(|it| it.kind == Kind::Cause);
@@ -68,6 +70,7 @@ fn no_mechanism_is_made_twice_or_was_made_before() {
         Set::Strangers7,
         Set::Strangers8,
         Set::Strangers9,
+        Set::Strangers10,
     ] {
         let (all, own) = (super::all(), of(set));
         let mechanisms: BTreeSet<_> = own.iter().map(|it| it.mechanism).collect();

@@ -117,6 +117,11 @@ impl Confined {
             value,
         }
     }
+
+    /// What a process writes its number into to become one of its members.
+    pub fn entry(&self) -> PathBuf {
+        self.folder.join("cgroup.procs")
+    }
 }
 
 impl Stage {
@@ -140,6 +145,13 @@ impl Stage {
             .with_context(|| format!("process {root} ended while it was put into a group"))?;
         let path = path_in(&groups, controller).context("a process is in each hierarchy")?;
         Ok(Confined { path, folder, v1 })
+    }
+
+    /// Puts another process and its descendants into the groups of a confined one, as what is started in a container.
+    pub fn join(&self, confined: u32, root: u32) -> Result<()> {
+        let of_confined = |group: &&Group| members(group.folder()).contains(&confined);
+        let mut groups = self.groups.iter().filter(of_confined);
+        groups.try_for_each(|group| group.take(root))
     }
 
     /// Puts a confined process and its descendants into a group without limits below the one that has
