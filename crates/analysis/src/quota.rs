@@ -1,10 +1,11 @@
-//! CPU limits of the groups that hold the target.
+//! CPU limits of the groups that hold the target, or the load generator.
 
 use model::{Entity, EntityId};
 
+use crate::groups::Groups;
 use crate::scene::Scene;
 
-/// The CPU limit that held the target back most.
+/// The CPU limit that held the target, or the generator, back most.
 #[derive(Clone, Debug)]
 pub struct Quota {
     /// The group's number in the recording.
@@ -23,6 +24,19 @@ pub struct Quota {
 
 /// The limit, of the groups that hold processes of the target or are above them.
 pub(crate) fn quota(scene: &Scene<'_>, cpus: u32) -> Option<Quota> {
+    worst(scene, &scene.roles.cpu_groups.all, cpus)
+}
+
+/// The same of the generator, of groups that have nothing to do with the target.
+pub(crate) fn generators_quota(scene: &Scene<'_>) -> Option<Quota> {
+    let processes = scene.roles.generator.processes.iter();
+    let mut groups = Groups::of(scene.timeline, processes.filter_map(|it| it.group)).all;
+    groups.retain(|it| !scene.roles.cpu_groups.all.contains(it));
+    worst(scene, &groups, scene.meta.cpus)
+}
+
+/// The one of these groups that was held back most.
+fn worst(scene: &Scene<'_>, groups: &[EntityId], cpus: u32) -> Option<Quota> {
     let (timeline, window) = (scene.timeline, scene.window);
     // Per second of what is known of the group.
     let rate = |group: EntityId, column| {
@@ -30,8 +44,8 @@ pub(crate) fn quota(scene: &Scene<'_>, cpus: u32) -> Option<Quota> {
             .series("cgroup_cpu", group, column)
             .and_then(|series| series.rate(window))
     };
-    let groups = scene.roles.cpu_groups.all.iter();
     let worst = groups
+        .iter()
         .filter_map(|group| Some((*group, rate(*group, "throttled_ns")?)))
         .filter(|(_, throttled)| *throttled > 0.0)
         .max_by(|a, b| a.1.total_cmp(&b.1))?;

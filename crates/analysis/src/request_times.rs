@@ -29,6 +29,8 @@ const CALLED: &str = "calls";
 const LEAST_TIMED: f64 = 30.0;
 /// From this part of all requests on those that were timed are no sample.
 const ALL: f64 = 0.98;
+/// Requests that two counters are apart by where they are equal.
+const ROUNDED: f64 = 1e-6;
 /// Short ones of which none was timed are let pass where they are at most such a part of a bin's time.
 const UNTIMED: f64 = 0.02;
 /// Length of a bin.
@@ -341,8 +343,9 @@ pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {
                 let grown = of.iter_mut().filter_map(|it| it.growth(part));
                 grown.sum::<f64>()
             });
-            let (sampled, short) = (timed - long, (requests - long).max(0.0));
-            waiting = (waiting.0 + sampled, waiting.1 + timed_ns - long_ns);
+            let short = (requests - long).max(0.0);
+            let (sampled, sampled_ns) = sampled([timed, timed_ns], [long, long_ns]);
+            waiting = (waiting.0 + sampled, waiting.1 + sampled_ns);
             // A few of tens of thousands, timed just after a stall, would stand for all of them.
             let is_enough = waiting.0 >= LEAST_TIMED || timed >= ALL * requests;
             if sampled > 0.0 && is_enough {
@@ -361,6 +364,15 @@ pub(crate) fn fill_latency(bins: &mut [Bin], timeline: &Timeline, end: End) {
         let completed = bin.completed();
         bin.latency_ns = (completed > 0.0 && unknown_ns <= UNTIMED * all_long_ns)
             .then(|| (bin_ns + unknown_ns) / completed);
+    }
+}
+
+/// The sample of short requests and its time: of those that were timed what is not long.
+fn sampled([timed, timed_ns]: [f64; 2], [long, long_ns]: [f64; 2]) -> (f64, f64) {
+    // Between two readings a counter is taken to grow evenly: what rounding leaves of equal ones is no request.
+    match timed - long {
+        sampled if sampled > ROUNDED => (sampled, (timed_ns - long_ns).max(0.0)),
+        _ => (0.0, 0.0),
     }
 }
 

@@ -219,6 +219,11 @@ impl End {
     }
 }
 
+/// What a connection over a unix socket is called, by the process at the other end: it has no address.
+pub fn unix_socket_of(pid: u32) -> String {
+    format!("unix socket of pid {pid}")
+}
+
 /// Where the buckets begin, which stand last.
 pub fn first_bucket(table: &Table) -> usize {
     let mut columns = table.columns.iter();

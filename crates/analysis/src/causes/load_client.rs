@@ -8,7 +8,8 @@ use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::formula;
-use crate::number_format::{count, percent};
+use crate::number_format::{bound, count, percent};
+use crate::quota::{self, Quota};
 use crate::subject::Subject;
 use crate::thresholds::Threshold;
 
@@ -28,14 +29,20 @@ const OUTSIDE: Threshold = Threshold::share(
     "Part of the response time outside the target",
 );
 
+const PERIODS: Threshold = Threshold::share(
+    "throttled_periods",
+    0.50,
+    "Periods of a CPU quota of the generator's own group in which it ran out",
+);
+
 pub(super) const CAUSE: Cause = Cause {
     name: "load.client",
     help: "The load generator is the limit: its threads have no time left, and the target waits for work.",
     about: "the generator",
     kind: Kind::Limit,
     family: Family::Outside,
-    told_by: "A thread of the generator that never rests (on a CPU, or waiting for one) cannot ask for more, and the target waits for work meanwhile. What stands outside the target is then the generator's own time.",
-    thresholds: &[THREAD, ON_CPU, OUTSIDE],
+    told_by: "A thread of the generator that never rests (on a CPU, or waiting for one) cannot ask for more, and the target waits for work meanwhile. What stands outside the target is then the generator's own time. Or a CPU quota of the generator's group, which does not hold the target, runs out in most of its periods while it asks for less than it was to.",
+    thresholds: &[THREAD, ON_CPU, OUTSIDE, PERIODS],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -56,6 +63,9 @@ fn judge(case: &Case<'_>) -> Judgement {
         return cannot_tell(format!("{name} gave no response times to compare with"));
     }
     case.seen()?;
+    if let Some(quota) = held_back(facts) {
+        return Ok(limited(case, target, generator, &quota));
+    }
     if never_rests(generator).is_none() {
         let busiest = percent(generator.busiest);
         return absent(format!(
@@ -77,6 +87,52 @@ fn judge(case: &Case<'_>) -> Judgement {
         ));
     }
     Ok(present(case, target, generator, outside))
+}
+
+/// The quota that keeps the generator from asking for more.
+fn held_back(facts: &Facts<'_>) -> Option<Quota> {
+    /// A rate that is reached but for so much is reached.
+    const REACHED: f64 = 1.02;
+    let quota = quota::generators_quota(facts.scene)?;
+    let asks_less = facts.asked_times() > REACHED;
+    (asks_less && quota.throttled_periods >= PERIODS.value()).then_some(quota)
+}
+
+fn limited(case: &Case<'_>, target: &Subject, generator: &Subject, quota: &Quota) -> Finding {
+    let facts = case.facts;
+    let (name, group) = (&generator.name, &quota.group.name);
+    let cpus = quota
+        .cpus
+        .map_or_else(String::new, |cpus| format!(" ({} CPUs)", bound(cpus)));
+    let sentence = format!(
+        "The load generator is the bottleneck: the CPU quota of its group {group}{cpus} ran out in {} of its periods.",
+        percent(quota.throttled_periods)
+    );
+    let whose = formula::one(quota.id);
+    let of_group = |column| formula::growth("cgroup_cpu", &[column], whose);
+    let ran_out = share(
+        facts,
+        "quota periods in which the generator ran out",
+        "cgroup_cpu.throttled_periods",
+        &quota.group,
+        quota.throttled_periods,
+        PERIODS.value(),
+    );
+    let faster_target = format!("a faster {}", target.name);
+    Finding {
+        share: Some(quota.throttled_periods.min(1.0)),
+        evidence: vec![ran_out.by(formula::part(
+            of_group("throttled_periods"),
+            of_group("periods"),
+        ))],
+        would_help: vec![bounds::not_known(
+            format!("a higher CPU quota for {group}, or {name} outside of it"),
+            "",
+        )],
+        would_not_help: bounds::useless(facts, &["more clients", &faster_target]),
+        to_confirm: "raise that quota: if throughput stays the same, this is wrong".to_owned(),
+        ..case.finding(&generator.entity, Confidence::Measured, sentence)
+    }
 }
 
 /// How much the generator's busiest thread worked, where it never rested.

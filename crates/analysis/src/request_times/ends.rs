@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use model::{EntityId, Role, Timeline, Window};
+use model::{EntityId, EntityKind, Role, Timeline, Window};
+use sensors::request::unix_socket_of;
 
 use super::{CALLED, LEAST_TIMED, RequestTimes, SERVED, are_told, connections};
 use crate::network;
@@ -86,6 +87,19 @@ fn are_the_same(served: &RequestTimes, called: &RequestTimes, window: Window) ->
     apart <= APART * called.requests + in_progress
 }
 
+/// What the generator's connections are called at the target's end.
+fn at_the_target(timeline: &Timeline) -> BTreeSet<String> {
+    let processes = timeline.entities.of_kind(EntityKind::Process);
+    let pids = processes
+        .filter(|it| it.role == Role::Generator)
+        .filter_map(|it| {
+            let number = it.entity.path.strip_prefix("pid:")?.split('@').next()?;
+            number.parse().ok()
+        });
+    let over_tcp = network::other_ends(timeline);
+    over_tcp.chain(pids.map(unix_socket_of)).collect()
+}
+
 /// What the generator's requests took at the target's sockets, where others ask it too: of the connections that are known to
 /// be the generator's; `None` where those are too few, or the others' take too much of the time.
 fn served_to_generator(
@@ -93,7 +107,7 @@ fn served_to_generator(
     called: &RequestTimes,
     window: Window,
 ) -> Option<RequestTimes> {
-    let own: BTreeSet<String> = network::other_ends(timeline).collect();
+    let own = at_the_target(timeline);
     let (known, others): (Vec<EntityId>, Vec<EntityId>) =
         connections(timeline, SERVED, Role::Target)
             .into_iter()

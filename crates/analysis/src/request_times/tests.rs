@@ -289,6 +289,22 @@ fn a_second_without_a_sample_takes_the_mean_of_the_one_before_and_its_own_long_r
 }
 
 #[test]
+fn what_rounding_leaves_of_long_requests_is_no_sample() {
+    // Of a recording in which all that was timed around the edge of a second was long: read together they are none, and
+    // one by one nothing divided by nothing.
+    let before = sampled(
+        [0.003_875_686_119_499_732_7, 146_679.813_138_008_12],
+        [0.003_875_686_119_513_943_6, 146_679.813_138_484_95],
+    );
+    let after = sampled(
+        [12.996_124_313_880_5, 491_853_320.186_862],
+        [12.996_124_313_880_486, 491_853_320.186_861_5],
+    );
+    assert_eq!([before, after], [(0.0, 0.0); 2]);
+    assert_eq!(sampled([9.0, 5e8], [7.0, 4e8]), (2.0, 1e8));
+}
+
+#[test]
 fn requests_without_a_reply_make_quantiles_bounds() {
     let with_open = |open: i64| {
         counted(&[

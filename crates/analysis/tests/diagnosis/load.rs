@@ -1,9 +1,9 @@
 //! `load.client` and `load.rate`: the limit is the load's own.
 
 use expect_test::expect;
-use model::{Answer, Confidence};
+use model::{Answer, Confidence, EntityKind, Role};
 
-use crate::drawing::{drawn, headline, judged, said, told};
+use crate::drawing::{Drawn, drawn, headline, judged, said, told, with};
 
 /// The generator's one thread has no time left; each server works a twentieth of each request.
 pub const CLIENT: &str = "
@@ -231,4 +231,35 @@ fn what_broke_leads_though_the_rate_is_reached() {
         not: more clients
         wrong if: run with half of the clients: if they are turned away too, this is wrong
     "#]].assert_eq(&told(&drawn(&refused).diagnose()));
+}
+
+/// A generator that hardly works, in a group of its own whose quota runs out in so many tenths of its periods.
+fn limited(text: &str, tenths: &str) -> Drawn {
+    let lanes = format!("gen 11111111111111111111\n throttled {tenths}  /load");
+    let mut drawn = drawn(&with(text, &lanes));
+    let mut groups = drawn.timeline.entities.of_kind(EntityKind::Cgroup);
+    let group = groups.find(|it| it.entity.path == "/load");
+    let group = group.expect("it is drawn").id;
+    drop(groups);
+    for record in drawn.timeline.entities.iter_mut() {
+        if record.role == Role::Generator && record.entity.kind == EntityKind::Process {
+            record.group = Some(group);
+        }
+    }
+    drawn
+}
+
+#[test]
+fn a_generator_whose_own_quota_runs_out_is_the_limit() {
+    let out = "99999999999999999999";
+    expect![[r#"
+        load.client | process loadgen | measured | 0.900
+        The load generator is the bottleneck: the CPU quota of its group load ran out in 90 % of its periods.
+        helps: a higher CPU quota for load, or loadgen outside of it: not known
+        not: more clients, a faster server, more or faster CPUs, faster disk, more memory
+        wrong if: raise that quota: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&limited(CLIENT, out).diagnose()));
+    let causes = [limited(RATE, out), limited(CLIENT, "22222222222222222222")]
+        .map(|it| headline(&it.diagnose()).cause.clone());
+    expect!["healthy undetermined"].assert_eq(&causes.join(" "));
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use model::{Entity, EntityKind, Timestamp};
-use sensors::request::WIDTH;
+use sensors::request::{WIDTH, unix_socket_of};
 
 use super::counted::{self, Counted};
 use super::role::Assignment;
@@ -134,6 +134,6 @@ fn name(owner: &Owner) -> String {
             address(owner.local, owner.local_port),
             address(owner.peer, owner.peer_port)
         ),
-        _ => format!("unix socket of pid {}", owner.peer_port),
+        _ => unix_socket_of(owner.peer_port),
     }
 }

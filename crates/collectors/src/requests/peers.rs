@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use model::{Entity, EntityId, EntityKind, GapReason, MISSING, Timestamp, sentence};
-use sensors::request::{PEER_CALLS, WIDTH};
+use sensors::request::{PEER_CALLS, WIDTH, unix_socket_of};
 
 use super::connections::address;
 use super::counted::{self, Counted};
@@ -131,7 +131,7 @@ fn column(name: &str) -> usize {
 /// What a person calls a peer: its address, or of a unix socket who listens there.
 fn name(peer: &Peer) -> String {
     match peer.family {
-        AF_UNIX => format!("unix socket of pid {}", peer.process.unwrap_or_default()),
+        AF_UNIX => unix_socket_of(peer.process.unwrap_or_default()),
         family => SocketAddr::new(address(family.into(), peer.address), peer.port).to_string(),
     }
 }

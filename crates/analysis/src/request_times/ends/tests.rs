@@ -82,6 +82,21 @@ fn a_load_among_others_is_judged_by_its_own_requests() {
 }
 
 #[test]
+fn over_unix_sockets_a_load_is_known_by_its_process() {
+    let mut timeline = beside(1_000, 1);
+    for record in timeline.entities.iter_mut() {
+        match &*record.entity.name {
+            "load" => record.entity.path = "pid:7@1".to_owned(),
+            "b:2-a:1" => record.entity.name = unix_socket_of(7),
+            "b:2-c:9" => record.entity.name = unix_socket_of(8),
+            "a:1-b:2" => record.role = Role::Background,
+            _ => {}
+        }
+    }
+    assert_eq!(nearest_end(&timeline), Some(End::GeneratorAmongOthers));
+}
+
+#[test]
 fn where_others_take_much_of_the_time_all_requests_are_judged() {
     assert_eq!(nearest_end(&beside(1_000, 2)), Some(End::Target));
     assert_eq!(
