@@ -108,9 +108,18 @@ pub(crate) fn generators_round_trip(timeline: &Timeline, window: Window) -> Opti
 pub(crate) fn other_ends(timeline: &Timeline) -> impl Iterator<Item = String> {
     let all = connections(timeline, Role::Generator).into_iter();
     all.filter_map(|it| {
-        let (here, there) = timeline.entities.get(it)?.entity.name.split_once('-')?;
+        let (here, there) = both_ends(&timeline.entities.get(it)?.entity.name)?;
         Some(format!("{there}-{here}"))
     })
+}
+
+/// The two ends of `10.1.2.3:40000-10.1.2.4:5432`, and of what a bundle calls it: `ip-1:40000-ip-2:5432`.
+fn both_ends(name: &str) -> Option<(&str, &str)> {
+    let is_port = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let is_end = |text: &str| text.rsplit_once(':').is_some_and(|it| is_port(it.1));
+    let mut places = name.match_indices('-').map(|(at, _)| at);
+    let middle = places.find(|at| is_end(&name[..*at]))?;
+    Some((&name[..middle], &name[middle + 1..]))
 }
 
 /// The connections of one end.
@@ -193,4 +202,25 @@ fn interface_drops(timeline: &Timeline, window: Window) -> Option<(EntityId, Ent
         Some((interface.id, interface.entity.clone(), drops))
     });
     all.max_by(|a, b| a.2.per_second.total_cmp(&b.2.per_second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_connection_are_told_whatever_hosts_are_called() {
+        for (name, ends) in [
+            (
+                "10.1.2.3:40-[fd00::7]:5432",
+                ("10.1.2.3:40", "[fd00::7]:5432"),
+            ),
+            ("ip-1:40-[ip-2]:5432", ("ip-1:40", "[ip-2]:5432")),
+            ("[fd00::7]:9-ip-2:7", ("[fd00::7]:9", "ip-2:7")),
+        ] {
+            assert_eq!(both_ends(name), Some(ends));
+        }
+        assert_eq!(both_ends("postgres"), None);
+        assert_eq!(both_ends("a-b"), None);
+    }
 }
