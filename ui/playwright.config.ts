@@ -7,9 +7,7 @@ export default defineConfig({
   outputDir: "../target/ui/results",
   fullyParallel: true,
   workers: 2,
-  // What takes longer hangs: a browser that has just been started on a busy machine opens its first page in 5 to 10 s.
-  timeout: 60_000,
-  expect: { timeout: 30_000 },
+  timeout: 30_000,
   use: {
     // Debian's own: nothing is downloaded.
     launchOptions: { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium" },

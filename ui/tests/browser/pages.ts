@@ -2,7 +2,7 @@
 // A test that opens one fails where the page says something on the console, breaks its own policy, or
 // asks for anything but the file.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, type Page, test as plain } from "@playwright/test";
@@ -35,11 +35,14 @@ export function written(name: string, data: string): string {
   if (program.split(MARKER).length !== 2) throw new Error("the built page has not one marker");
   mkdirSync(BUILT, { recursive: true });
   const file = new URL(`${name}.html`, BUILT);
+  // Another worker may open the same page just now: it must not meet half of it.
+  const whole = new URL(`${name}.${process.pid}`, BUILT);
   // A replacement's text may hold `$&`; a function's result is taken as it is.
   writeFileSync(
-    file,
+    whole,
     program.replace(MARKER, () => data),
   );
+  renameSync(whole, file);
   return pathToFileURL(fileURLToPath(file)).href;
 }
 
