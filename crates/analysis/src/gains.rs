@@ -184,7 +184,11 @@ impl Load {
         is_known.then_some(Gain {
             of: GainOf::Throughput,
             estimate,
-            interval: Interval { low, high },
+            // Where all three are the same, rounding may set them apart.
+            interval: Interval {
+                low: low.min(estimate),
+                high: high.max(estimate),
+            },
             model,
         })
     }

@@ -12,7 +12,7 @@ use sensors::serving::{SERVING, Serving};
 use sensors::thread_time::THREAD_TIME;
 
 use crate::measure::Of;
-use crate::wakers::{edges, pool_of};
+use crate::wakers::{Edge, edges, pool_of};
 
 /// The sleeps that are told apart, in the order of the table's columns.
 const SLEEPS: [LedgerClass; 3] = [LedgerClass::Futex, LedgerClass::Input, LedgerClass::Sleep];
@@ -103,19 +103,24 @@ fn is_counted(timeline: &Timeline, thread: EntityId) -> bool {
 
 /// Where others answer than who reads, as in an event loop: those of the threads that never answered, of pools that
 /// ended no wait for input of who does, as a pool that does its work for it would. They work for themselves or for the
-/// runtime, and what they sleep in is no part of a request.
+/// runtime, and what they sleep in is no part of a request. None where nobody told who woke whom.
 pub(crate) fn beside_requests(
     timeline: &Timeline,
     threads: &[EntityId],
     window: Window,
 ) -> BTreeSet<EntityId> {
     let does_answer = |it: &&EntityId| answers(timeline, **it, window);
-    let answering: Vec<EntityId> = threads.iter().filter(does_answer).copied().collect();
+    let answering: BTreeSet<EntityId> = threads.iter().filter(does_answer).copied().collect();
+    let edges: Vec<Edge> = edges(timeline, window).collect();
+    if edges.is_empty() {
+        return BTreeSet::new();
+    }
     let answering_pools: BTreeSet<EntityId> = answering
         .iter()
         .filter_map(|it| pool_of(timeline, *it))
         .collect();
-    let working_for_them: BTreeSet<EntityId> = edges(timeline, window)
+    let working_for_them: BTreeSet<EntityId> = edges
+        .into_iter()
         .filter(|it| it.class == LedgerClass::Input && it.ns > 0.0)
         .filter(|it| answering_pools.contains(&it.woken))
         .filter_map(|it| it.waker)

@@ -160,6 +160,12 @@ impl Entity {
             path: path.into(),
         }
     }
+
+    /// The number of a process, and of whom a thread belongs to: 12 in `pid:12@3456`; `None` of others.
+    pub fn pid(&self) -> Option<u32> {
+        let (number, _) = self.path.strip_prefix("pid:")?.split_once('@')?;
+        number.parse().ok()
+    }
 }
 
 impl fmt::Display for Entity {

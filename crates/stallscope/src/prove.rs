@@ -219,7 +219,7 @@ impl Target {
         let pids = |role: Role| {
             let of_role = timeline.entities.of_kind(model::EntityKind::Process);
             let of_role = of_role.filter(move |it| it.role == role && it.vanished.is_none());
-            let pids: Vec<u32> = of_role.filter_map(|it| pid(&it.entity.path)).collect();
+            let pids: Vec<u32> = of_role.filter_map(|it| it.entity.pid()).collect();
             pids
         };
         let processes = pids(Role::Target);
@@ -227,7 +227,7 @@ impl Target {
             bail!("the recording has no target");
         };
         let root = found.root.and_then(|id| timeline.entities.get(id));
-        let root = root.and_then(|it| pid(&it.entity.path));
+        let root = root.and_then(|it| it.entity.pid());
         let Some(any) = root.or(processes.first().copied()) else {
             bail!("no process of {} is there any more", found.name);
         };
@@ -285,9 +285,4 @@ fn controller(capacity: Capacity) -> Option<Controller> {
         Capacity::Memory => Some(Controller::Memory),
         Capacity::Clients => None,
     }
-}
-
-/// The number in `pid:12@3456`.
-fn pid(path: &str) -> Option<u32> {
-    path.strip_prefix("pid:")?.split_once('@')?.0.parse().ok()
 }

@@ -189,7 +189,6 @@ fn number(served_by: &Entity) -> String {
     if let Some((_, thread)) = path.rsplit_once("/tid:") {
         return format!("thread {thread}");
     }
-    let number = path.strip_prefix("pid:");
-    let number = number.and_then(|rest| rest.split('@').next());
-    number.map_or_else(|| served_by.name.clone(), |number| format!("pid {number}"))
+    let pid = served_by.pid();
+    pid.map_or_else(|| served_by.name.clone(), |pid| format!("pid {pid}"))
 }

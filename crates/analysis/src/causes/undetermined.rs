@@ -202,8 +202,8 @@ fn unexplained(facts: &Facts<'_>, target: &Subject, item: &AccountItem) -> Strin
 /// Whether two causes hold different time for sure: that of calls is over when their answers have come, and what the target
 /// does itself then is none of it. Both stand, however near they are.
 fn are_apart(one: Family, other: Family) -> bool {
-    let is_own = |it: Family| matches!(it, Family::Cpu | Family::Storage);
-    (one == Family::Peer && is_own(other)) || (other == Family::Peer && is_own(one))
+    use Family::{Cpu, Peer, Storage};
+    matches!((one, other), (Peer, Cpu | Storage) | (Cpu | Storage, Peer))
 }
 
 /// Two leading causes whose intervals overlap and whose shares differ by less than the least effect.

@@ -92,10 +92,7 @@ fn at_the_target(timeline: &Timeline) -> BTreeSet<String> {
     let processes = timeline.entities.of_kind(EntityKind::Process);
     let pids = processes
         .filter(|it| it.role == Role::Generator)
-        .filter_map(|it| {
-            let number = it.entity.path.strip_prefix("pid:")?.split('@').next()?;
-            number.parse().ok()
-        });
+        .filter_map(|it| it.entity.pid());
     let over_tcp = network::other_ends(timeline);
     over_tcp.chain(pids.map(unix_socket_of)).collect()
 }
