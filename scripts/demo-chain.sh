@@ -16,7 +16,7 @@ scripts/need.sh "the demo" compilers postgresql postgresql-server-dev-all util-l
 if [ -z "${STALLSCOPE:-}" ]; then
     scripts/rust.sh
     cargo build --profile demo -p stallscope --bins
-    STALLSCOPE=$PWD/${CARGO_TARGET_DIR:-target}/demo/stallscope
+    STALLSCOPE=$(realpath "${CARGO_TARGET_DIR:-target}")/demo/stallscope
 fi
 out=$PWD/demo-chain-$(date +%Y%m%d-%H%M%S)
 

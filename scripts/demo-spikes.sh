@@ -20,7 +20,7 @@ done
 scripts/need.sh "the demo" compilers postgresql postgresql-server-dev-all python3
 scripts/rust.sh
 cargo build --profile demo -p stallscope --bins
-stallscope=$PWD/${CARGO_TARGET_DIR:-target}/demo/stallscope
+stallscope=$(realpath "${CARGO_TARGET_DIR:-target}")/demo/stallscope
 source=$PWD/lab/demo-spikes
 
 bin=$(for it in /usr/lib/postgresql/*/bin; do echo "$it"; done | sort -V | tail -1)

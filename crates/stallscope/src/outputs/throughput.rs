@@ -86,7 +86,9 @@ fn load_words(report: &Report) -> Option<(&'static str, String)> {
         None => return None,
     };
     words.extend(clients);
-    words.extend(report.think_time.map(think_words));
+    // In an open loop the schedule lies between two requests, and nobody's thought.
+    let think = report.think_time.filter(|_| load.rate.is_none());
+    words.extend(think.map(think_words));
     Some(("Load", words.join(", ")))
 }
 
