@@ -22,6 +22,7 @@ pub use crate::io::{Disk, Filesystem, Io, Limit, Others};
 pub use crate::memory::{GroupMemory, Memory};
 pub use crate::neighbours::Culprit;
 pub use crate::network::{Drops, Network, Path};
+pub use crate::open_files::OpenFiles;
 pub use crate::peers::{Calls, Peer};
 pub use crate::poolers::Pooler;
 pub use crate::quota::Quota;
@@ -145,6 +146,8 @@ pub struct Facts<'a> {
     pub runtime: Option<Runtime>,
     /// What the database says of its sessions, and a pooler before it.
     pub sessions: Sessions,
+    /// The target's process that has the fewest files left to open; `None` where nobody counted them.
+    pub open_files: Option<OpenFiles>,
     /// The workload's intervals in which nothing was completed.
     pub empty_bins: usize,
 }

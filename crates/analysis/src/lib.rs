@@ -48,6 +48,7 @@ mod neighbours;
 mod network;
 mod not_told;
 mod number_format;
+mod open_files;
 mod over_time;
 mod peers;
 mod phases;

@@ -101,6 +101,11 @@ impl<'a> Pool<'a> {
         varies.is_some_and(|it| it <= STEADY)
     }
 
+    /// Whether a request holds a connection to a peer, and no thread.
+    pub(crate) fn is_of_connections(&self) -> bool {
+        matches!(self.of, Of::Connections(_))
+    }
+
     /// Whether how many there are is only what their use looks like.
     pub(crate) fn is_inferred(&self) -> bool {
         matches!(self.of, Of::Places(..))

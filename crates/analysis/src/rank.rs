@@ -4,6 +4,7 @@ use model::{Answer, Finding, Judged};
 
 use crate::causes::{Cause, Judgement, NoFinding};
 use crate::facts::Facts;
+use crate::thresholds::LEAST_EFFECT;
 
 /// What is said.
 pub(crate) struct Ranked {
@@ -41,8 +42,21 @@ pub(crate) fn rank(judgements: Vec<(&'static Cause, Judgement)>, facts: &Facts<'
             .then(share(of_b).total_cmp(&share(of_a)))
             .then(a.name.cmp(b.name))
     });
+    pool_first(&mut findings);
     Ranked {
         findings: findings.into_iter().map(|(_, finding)| finding).collect(),
         judged,
+    }
+}
+
+/// Puts a full pool before the calls that have its places, where both hold as much: it is what a request meets first.
+fn pool_first(findings: &mut [(&Cause, Finding)]) {
+    let share = |finding: &Finding| finding.share.unwrap_or(0.0);
+    if let [(calls, of_calls), (pool, of_pool), ..] = findings
+        && pool.name == "limit.pool"
+        && pool.family == calls.family
+        && share(of_calls) - share(of_pool) < LEAST_EFFECT
+    {
+        findings.swap(0, 1);
     }
 }

@@ -152,6 +152,8 @@ pub(crate) const AGREE: Threshold = Threshold::share(
     0.10,
     "How far two accounts of the time in line may be apart, of the response time",
 );
+/// Shares of two causes that are no further apart are the same, of the response time.
+pub(crate) const LEAST_EFFECT: f64 = 0.02;
 /// From here on a further thread of a pool whose threads are at work has a CPU.
 pub(crate) const POOL_ROOM: Threshold = Threshold::new(
     "room",

@@ -40,6 +40,7 @@ fn standing(kind: CauseKind) -> &'static str {
 fn explained_by(cause: &Cause) -> String {
     let names = cause.upstream.iter().map(|upstream| match upstream {
         Upstream::All(name) | Upstream::Worded(name, _) => format!("`{name}`"),
+        Upstream::Unless(name, _) => format!("`{name}` (unless it is known to be something else)"),
         Upstream::Most(name) => format!("`{name}` (where that is most of it)"),
     });
     let names: Vec<String> = names.collect();

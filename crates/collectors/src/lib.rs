@@ -19,6 +19,7 @@ mod interner;
 mod jvms;
 mod logs;
 mod machine;
+mod open_files;
 mod opening;
 mod output;
 mod pressure;

@@ -27,6 +27,7 @@ mod memory;
 pub mod mysql;
 pub mod netlink;
 mod network;
+pub mod open_files;
 mod paging;
 pub mod pgbouncer;
 pub mod postgres;
@@ -138,6 +139,7 @@ pub fn others() -> impl Iterator<Item = OtherTable> {
         (&log::LOG_TEMPLATE, TICK, ", with `--log`, while such lines come"),
         (&log::LOGGED_CALL, TICK, ", with `--log`, while such lines come"),
         (&FILESYSTEM, FILESYSTEM_PERIOD, ""),
+        (&open_files::OPEN_FILES, open_files::OPEN_FILES_PERIOD, ", of target, dependencies and generator, while it changes"),
         (&CONNECTION, CONNECTION_PERIOD, ""),
         (&postgres::SESSION, APPLICATION_PERIOD, ", with `--postgres`"),
         (&postgres::DATABASE, APPLICATION_PERIOD, ", with `--postgres`"),

@@ -17,6 +17,9 @@ impl<'a> Case<'a> {
     pub(super) fn judge(&self) -> Judgement {
         let explains = |upstream: &Upstream, finding: &Finding| match upstream {
             Upstream::All(cause) if *cause == finding.cause => Some(explained_by(finding)),
+            Upstream::Unless(cause, is_else) if *cause == finding.cause => {
+                (!is_else(self.facts)).then(|| explained_by(finding))
+            }
             Upstream::Worded(cause, word) if *cause == finding.cause => Some(word(finding)),
             _ => None,
         };
@@ -156,7 +159,7 @@ impl<'a> Case<'a> {
             let upstream = self.cause.upstream.iter();
             let mut names = upstream.filter_map(|upstream| match upstream {
                 Upstream::Most(cause) => Some(*cause),
-                Upstream::All(_) | Upstream::Worded(..) => None,
+                Upstream::All(_) | Upstream::Unless(..) | Upstream::Worded(..) => None,
             });
             names.any(|cause| cause == finding.cause)
                 && finding

@@ -59,6 +59,8 @@ pub enum Upstream {
     All(&'static str),
     /// That time where its own share is most of it.
     Most(&'static str),
+    /// All of that time, unless the facts say that it is something else.
+    Unless(&'static str, fn(&Facts<'_>) -> bool),
     /// All of that time, in a sentence of its own.
     Worded(&'static str, fn(&Finding) -> String),
 }

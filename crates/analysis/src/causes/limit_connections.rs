@@ -5,11 +5,24 @@ use model::{Complaint, ComplaintKind, Confidence, Entity, Finding, Reading};
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
 use super::evidence::{machine, number, share};
 use super::family::Family;
+use crate::account::MAY_BE_REST;
+use crate::bounds;
+use crate::facts::{Facts, OpenFiles, Used};
 use crate::formula;
 use crate::number_format::{integer, percent};
 use crate::thresholds::Threshold;
 
-const USED: Threshold = Threshold::share("used", 0.95, "Sessions in use, of those allowed");
+const USED: Threshold = Threshold::share(
+    "used",
+    0.95,
+    "Sessions in use, or files open, of those allowed",
+);
+
+const COST: Threshold = Threshold::share(
+    "cost",
+    0.20,
+    "Part of the response time that a connection waits before it is accepted, at most, where no more files may be open",
+);
 
 pub(super) const CAUSE: Cause = Cause {
     name: "limit.connections",
@@ -17,8 +30,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Failure,
     family: Family::Outside,
-    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. Where neither the workload was listened to nor the server asked, it cannot be told.",
-    thresholds: &[USED],
+    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so that counts only where requests are in line at its sockets while its threads do nothing that is known to be work; that is the most that it can have cost. Where neither the workload was listened to nor the server asked, nor open files were counted, it cannot be told.",
+    thresholds: &[USED, COST],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -41,21 +54,42 @@ fn judge(case: &Case<'_>) -> Judgement {
     if let Some(complaint) = refused {
         return Ok(turned_away(case, name, &entity, complaint));
     }
-    let Some(server) = facts.sessions.used else {
-        return match facts.listened() {
-            true => absent("nobody was turned away"),
-            false => cannot_tell(format!(
-                "no workload was listened to, and {name} was not asked (--postgres, --mysql)"
-            )),
-        };
-    };
-    let used = server.part();
-    if used < USED.value() {
-        return absent(format!(
-            "{} of the connections of {name} were in use",
-            percent(used)
-        ));
+    let files = facts.open_files.as_ref();
+    if let Some(files) =
+        files.filter(|it| it.part() >= USED.value() && in_line(facts) >= COST.value())
+    {
+        return Ok(no_more_files(case, &entity, files));
     }
+    let used = facts.sessions.used.as_ref();
+    if let Some(server) = used.filter(|it| it.part() >= USED.value()) {
+        return Ok(full(case, name, &entity, server));
+    }
+    match (used, files) {
+        (Some(server), _) => absent(format!(
+            "{} of the connections of {name} were in use",
+            percent(server.part())
+        )),
+        (None, _) if facts.listened() => absent("nobody was turned away"),
+        (None, Some(files)) => absent(open_of_allowed(files)),
+        (None, None) => cannot_tell(format!(
+            "no workload was listened to, and {name} was not asked (--postgres, --mysql)"
+        )),
+    }
+}
+
+/// Why open files are no limit.
+fn open_of_allowed(files: &OpenFiles) -> String {
+    let (open, name) = (percent(files.part()), &files.process.name);
+    match files.part() < USED.value() {
+        true => format!("{open} of the files that {name} may have open were"),
+        false => format!(
+            "{open} of the files that {name} may have open were, but hardly a request was in line while its threads were idle"
+        ),
+    }
+}
+
+fn full(case: &Case<'_>, name: &str, entity: &Entity, server: &Used) -> Finding {
+    let used = server.part();
     let sentence = format!(
         "{name} takes hardly any more connections: {} of {} are in use.",
         integer(server.sessions),
@@ -64,10 +98,10 @@ fn judge(case: &Case<'_>) -> Judgement {
     let table = &*server.table.name;
     let column = format!("{table}.sessions");
     let evidence = share(
-        facts,
+        case.facts,
         "connections in use",
         &column,
-        &entity,
+        entity,
         used,
         USED.value(),
     );
@@ -75,13 +109,48 @@ fn judge(case: &Case<'_>) -> Judgement {
         let whose = formula::one(server.server);
         formula::recorded(reading, table, &[column], whose)
     };
-    Ok(Finding {
+    Finding {
         evidence: vec![evidence.by(formula::part(
             of_server(Reading::Mean, "sessions"),
             of_server(Reading::Last, "sessions_limit"),
         ))],
-        ..case.finding(&entity, Confidence::Consistent, sentence)
-    })
+        ..case.finding(entity, Confidence::Consistent, sentence)
+    }
+}
+
+fn no_more_files(case: &Case<'_>, entity: &Entity, files: &OpenFiles) -> Finding {
+    let facts = case.facts;
+    let in_line = in_line(facts);
+    let sentence = format!(
+        "{} takes hardly any more connections: {} of the {} files that it may have open are, and {} of {} was in line at its \
+         sockets.",
+        files.process.name,
+        integer(files.open.min(files.allowed)),
+        integer(files.allowed),
+        percent(in_line),
+        facts.whole()
+    );
+    let open = share(
+        facts,
+        "files open",
+        "open_files.open",
+        entity,
+        files.part(),
+        USED.value(),
+    );
+    Finding {
+        share: Some(in_line),
+        evidence: vec![open.by(files.formula())],
+        would_help: vec![bounds::not_known(
+            "a higher limit of open files (LimitNOFILE=, ulimit -n)".to_owned(),
+            "how long connections waited to be accepted is not recorded",
+        )],
+        to_confirm: format!(
+            "let it open more ({}): if throughput stays the same, this is wrong",
+            files.command_for_more()
+        ),
+        ..case.finding(entity, Confidence::Consistent, sentence)
+    }
 }
 
 fn turned_away(case: &Case<'_>, name: &str, entity: &Entity, complaint: &Complaint) -> Finding {
@@ -108,4 +177,10 @@ fn turned_away(case: &Case<'_>, name: &str, entity: &Entity, complaint: &Complai
             .to_owned(),
         ..case.finding(entity, Confidence::Measured, sentence)
     }
+}
+
+/// Part of the response time in line at the target's sockets, behind threads that were idle as far as is known.
+fn in_line(facts: &Facts<'_>) -> f64 {
+    let behind = MAY_BE_REST.map(|it| facts.line.behind(it));
+    facts.line.left() + behind.iter().sum::<f64>()
 }

@@ -126,9 +126,23 @@ fn waited_for<'a>(facts: &'a Facts<'_>) -> (Option<Pool<'a>>, f64) {
     if let Some(pool) = sleeping {
         return (Some(pool), in_line(facts) + slept);
     }
-    match at_work(facts) {
-        Some((pool, behind_work)) => (Some(pool), in_line(facts) + behind_work),
-        None => (Pool::of(facts), in_line(facts)),
+    if let Some((pool, behind_work)) = at_work(facts) {
+        return (Some(pool), in_line(facts) + behind_work);
+    }
+    let pool = Pool::of(facts);
+    let unseen = match &pool {
+        Some(pool) if pool.is_of_connections() => before_connections(facts),
+        _ => 0.0,
+    };
+    (pool, in_line(facts) + unseen)
+}
+
+/// Part of the response time that nobody accounts for, where how long requests took at the target's own sockets is not
+/// known: an event loop that has read a request keeps it until a connection is free.
+fn before_connections(facts: &Facts<'_>) -> f64 {
+    match facts.knows_line() {
+        true => 0.0,
+        false => facts.unexplained(),
     }
 }
 

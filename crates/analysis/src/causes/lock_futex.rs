@@ -26,9 +26,12 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Lock,
-    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again. Idle workers of a pool wait in futex too. Where the thread that reads a request also answers it, only what it sleeps in futex between the two counts, and a pool at rest is none; that covers locks that no futex word tells from queues, as those of the JVM and of InnoDB, whose waiters sleep on words of their own. Where others answer than read (an event loop, goroutines on threads), this cannot be told; nor, where that was not recorded, if more time was spent in futex than requests took or no response time is known. Where programs in the kernel are allowed, waits that a timer ended are sleep and no lock, and it is said who ended the others, and what was done meanwhile in the end, behind however many locks. Where the call stacks of waits were recorded, the functions that wait most are named, with the lock and with where it was released.",
+    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again, unless it is known that most of what is left of these waits ended with somebody who did something else meanwhile. Idle workers of a pool wait in futex too. Where the thread that reads a request also answers it, only what it sleeps in futex between the two counts, and a pool at rest is none; that covers locks that no futex word tells from queues, as those of the JVM and of InnoDB, whose waiters sleep on words of their own. Where others answer than read (an event loop, goroutines on threads), this cannot be told; nor, where that was not recorded, if more time was spent in futex than requests took or no response time is known. Where programs in the kernel are allowed, waits that a timer ended are sleep and no lock, and it is said who ended the others, and what was done meanwhile in the end, behind however many locks. Where the call stacks of waits were recorded, the functions that wait most are named, with the lock and with where it was released.",
     thresholds: &[COST],
-    upstream: &[Upstream::All("io.sync"), Upstream::Most("lock.runtime")],
+    upstream: &[
+        Upstream::Unless("io.sync", is_held_otherwise),
+        Upstream::Most("lock.runtime"),
+    ],
     wait: Some(Wait {
         classes: &WAITS,
         least: COST,
@@ -68,6 +71,18 @@ fn judge(case: &Case<'_>) -> Judgement {
         would_help: would_help(facts, &held),
         ..case.finding_of_wait(&held, &target.entity, confidence, sentence)
     })
+}
+
+/// Whether most of the waits ended with somebody who did something else than sync meanwhile.
+fn is_held_otherwise(facts: &Facts<'_>) -> bool {
+    const MOST: f64 = 0.5;
+    const SYNCS: [LedgerClass; 3] = [
+        LedgerClass::Sync,
+        LedgerClass::SyncQueue,
+        LedgerClass::Unknown,
+    ];
+    let most = facts.ends.as_ref().and_then(|it| it.most());
+    most.is_some_and(|(class, part)| part >= MOST && !SYNCS.contains(&class))
 }
 
 fn would_help(facts: &Facts<'_>, held: &Held) -> Vec<Remedy> {

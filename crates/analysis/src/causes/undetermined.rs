@@ -16,6 +16,7 @@ use crate::goals;
 use crate::number_format::percent;
 use crate::serving::Answering;
 use crate::subject::Subject;
+use crate::thresholds::LEAST_EFFECT;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "undetermined",
@@ -208,7 +209,6 @@ fn are_apart(one: Family, other: Family) -> bool {
 
 /// Two leading causes whose intervals overlap and whose shares differ by less than the least effect.
 fn tie<'a>(case: &Case<'a>) -> Option<(&'a str, &'a str)> {
-    const LEAST_EFFECT: f64 = 0.02;
     let limits = case
         .findings()
         .filter(|(cause, _)| cause.kind == Kind::Limit);
@@ -220,7 +220,10 @@ fn tie<'a>(case: &Case<'a>) -> Option<(&'a str, &'a str)> {
     let [(family, first), (other, second), ..] = shares.as_slice() else {
         return None;
     };
-    if are_apart(*family, *other) {
+    let is_pool = |finding: &Finding| finding.cause == "limit.pool";
+    // What is in line for a pool waits for the calls of those who have it: both are true, and `rank` says the pool first.
+    let of_one_peer = family == other && (is_pool(first) || is_pool(second));
+    if of_one_peer || are_apart(*family, *other) {
         return None;
     }
     let overlap = match (first.share_interval, second.share_interval) {

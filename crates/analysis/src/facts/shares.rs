@@ -96,6 +96,11 @@ impl Facts<'_> {
         self.line.left() > 0.0 && 2.0 * self.line.left() >= self.share(LedgerClass::Outside)
     }
 
+    /// Whether it is known how much of the response time requests were in line at the target's sockets.
+    pub(crate) fn knows_line(&self) -> bool {
+        self.at_sockets || self.both_ends.is_some()
+    }
+
     /// Requests in progress that no thread of the target, no schedule and no work of the generator
     /// accounts for, as part of all. What is in line at the target's sockets has come to it: its own threads, busy
     /// with others, account for that, and the generator for nothing. At either end being woken for a request, and for

@@ -6,6 +6,7 @@ use expect_test::expect;
 use crate::drawing::{answers, drawn, listed, told, with};
 use crate::healthy::HEALTHY;
 use crate::load::RATE;
+use crate::pools::POOL;
 use crate::saturated::SATURATED;
 
 /// Two thousand per second were asked for and 1,000 come, 70 of 90 ms late, from an idle machine.
@@ -35,6 +36,20 @@ pub fn full() -> String {
         + "
         database.sessions       server *100 ####################
         database.sessions_limit server *100 ####################
+        "
+}
+
+/// A process that serves has as many files open as it may; requests take 200 ms, and its threads are idle.
+pub fn no_files_left() -> String {
+    let idle = with(
+        POOL,
+        "
+        serving.inside_input_ns  *1e9 00000000000000000000
+        serving.outside_input_ns *1e9 ####################",
+    );
+    idle + "
+        open_files.open    worker1 *100 99999999999999999999
+        open_files.allowed worker1 *90  ####################
         "
 }
 
@@ -267,4 +282,42 @@ fn refused_connections_lead_whatever_they_cost() {
           headline: healthy
     "#]]
     .assert_eq(&answers(&full(), "limit.connections", &changes));
+}
+
+#[test]
+fn a_process_with_no_files_left_takes_no_connections() {
+    expect![[r#"
+        limit.connections | process server | consistent | 1.000
+        worker takes hardly any more connections: 90 of the 90 files that it may have open are, and 100 % of each request was in line at its sockets.
+        helps: a higher limit of open files (LimitNOFILE=, ulimit -n): not known (how long connections waited to be accepted is not recorded)
+        wrong if: let it open more (sudo prlimit --pid 100 --nofile=180): if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&drawn(&no_files_left()).diagnose()));
+    let changes = [
+        (
+            "one of ten left",
+            "open_files.allowed worker1 *100 ####################",
+        ),
+        (
+            "its threads work meanwhile",
+            "
+            serving.outside_input_ns *1e9 00000000000000000000
+            run x4 ####################",
+        ),
+        (
+            "there is no limit",
+            "open_files.allowed worker1 *90 --------------------",
+        ),
+    ];
+    expect![[r#"
+        one of ten left
+          absent: 90 % of the files that worker may have open were
+          headline: undetermined
+        its threads work meanwhile
+          absent: 100 % of the files that worker may have open were
+          headline: limit.pool
+        there is no limit
+          cannot tell: no workload was listened to, and server was not asked (--postgres, --mysql)
+          headline: undetermined
+    "#]]
+    .assert_eq(&answers(&no_files_left(), "limit.connections", &changes));
 }

@@ -16,6 +16,7 @@ pub fn drawings() -> Vec<(&'static str, String)> {
     let mut all = vec![
         ("limit.connections", clients::refused()),
         ("limit.connections", clients::full()),
+        ("limit.connections", clients::no_files_left()),
         ("memory.oom", memory::oom()),
         ("io.full_disk", own(disk::FULL)),
         ("cpu.quota", own(quota::LIMITED)),

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::scene::Scene;
 use crate::{
     block_io, clock_readings, connections, events, file_waits, filesystems, flows, jvms, logs,
-    machine, pressure, program_runs, readers, stacks,
+    machine, open_files, pressure, program_runs, readers, stacks,
 };
 use kernel::environment::Environment;
 use kernel::error::Error;
@@ -33,6 +33,7 @@ const ALL: &[Open] = &[
     program_runs::open,
     file_waits::open,
     filesystems::open,
+    open_files::open,
     jvms::open,
     logs::open,
     clock_readings::open,
