@@ -101,6 +101,9 @@ pub enum Set {
     /// Settings, code and users once more, by an eighth writer who had not read the engine.
     #[value(name = "strangers-10")]
     Strangers10,
+    /// What was reported in public, by a ninth writer who had not read the engine.
+    #[value(name = "strangers-11")]
+    Strangers11,
 }
 
 /// What a scenario is there for.

@@ -29,6 +29,7 @@ mod spin_lock;
 mod step_change;
 mod strangers;
 mod strangers_10;
+mod strangers_11;
 mod strangers_2;
 mod strangers_3;
 mod strangers_4;
@@ -85,6 +86,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_8::scenarios());
     all.extend(strangers_9::scenarios());
     all.extend(strangers_10::scenarios());
+    all.extend(strangers_11::scenarios());
     all
 }
 

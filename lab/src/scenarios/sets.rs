@@ -6,7 +6,7 @@ use crate::scenario::{Kind, Scenario, Set};
 
 /// The sets with what they have: situations with one cause, with two, decoys, some that nothing of ours names, and kinds
 /// of server at least.
-const SETS: [(Set, [usize; 4], usize); 9] = [
+const SETS: [(Set, [usize; 4], usize); 10] = [
     (Set::Strangers2, [9, 2, 4, 1], 7),
     (Set::Strangers3, [9, 2, 3, 4], 7),
     (Set::Strangers4, [12, 2, 3, 1], 10),
@@ -16,6 +16,7 @@ const SETS: [(Set, [usize; 4], usize); 9] = [
     (Set::Strangers8, [10, 2, 3, 1], 10),
     (Set::Strangers9, [10, 2, 3, 1], 10),
     (Set::Strangers10, [10, 2, 3, 1], 10),
+    (Set::Strangers11, [10, 2, 3, 1], 10),
 ];
 
 fn of(set: Set) -> Vec<Scenario> {
@@ -51,6 +52,7 @@ fn every_cause_of_a_set_is_another() {
         Set::Strangers8,
         Set::Strangers9,
         Set::Strangers10,
+        Set::Strangers11,
     ] {
         let all = of(set);
         let causes = all.iter().filter(|it| it.kind == Kind::Cause);
@@ -71,6 +73,7 @@ fn no_mechanism_is_made_twice_or_was_made_before() {
         Set::Strangers8,
         Set::Strangers9,
         Set::Strangers10,
+        Set::Strangers11,
     ] {
         let (all, own) = (super::all(), of(set));
         let mechanisms: BTreeSet<_> = own.iter().map(|it| it.mechanism).collect();
