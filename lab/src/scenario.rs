@@ -104,6 +104,9 @@ pub enum Set {
     /// What was reported in public, by a ninth writer who had not read the engine.
     #[value(name = "strangers-11")]
     Strangers11,
+    /// What people have met in the field and have written about, by a writer who had not read the engine.
+    #[value(name = "strangers-12")]
+    Strangers12,
 }
 
 /// What a scenario is there for.

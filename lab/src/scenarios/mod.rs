@@ -30,6 +30,7 @@ mod step_change;
 mod strangers;
 mod strangers_10;
 mod strangers_11;
+mod strangers_12;
 mod strangers_2;
 mod strangers_3;
 mod strangers_4;
@@ -87,6 +88,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_9::scenarios());
     all.extend(strangers_10::scenarios());
     all.extend(strangers_11::scenarios());
+    all.extend(strangers_12::scenarios());
     all
 }
 
