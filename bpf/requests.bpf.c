@@ -21,7 +21,7 @@
  * and generator and some 80 for each of their processes, at most 16,384.
  * Lost: events of a connection or process for which there is no memory (`drops`). What is read by splice is not
  * timed. The time of a unix socket's last request, where its server closes it right away; and its last call, where
- * its client closes it without another send. Of lookups by UDP those whose answer came in an off-window are not timed,
+ * its client closes it without another send, unless that is its first. Of lookups by UDP those whose answer came in an off-window are not timed,
  * however long they were.
  * Not seen: that several requests came in one piece and were answered in one, which is one request here,
  * unless they are commands of Redis's protocol (lib/resp.bpf.h); and that what a client says wants no answer: it
@@ -215,7 +215,7 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 		if (ret > 0)
 			receive_answer(connection);
 	} else if (connection->side == REQUESTS_CLIENT) {
-		if (ret > 0 && connection->began_ns)
+		if (ret > 0 && connection->began_ns && connection->call != CALL_COUNTED)
 			answer(connection, ret);
 	} else if (connection->side == REQUESTS_SERVER) {
 		reconcile(connection);
@@ -272,9 +272,11 @@ static __always_inline void count_answered(struct sock *sk, struct connection *c
 	struct requests_account *account;
 	__u64 ticks;
 
-	if (!connection->is_open)
+	if (connection->call != CALL_OPEN) {
+		connection->call = CALL_NONE;
 		return;
-	connection->is_open = 0;
+	}
+	connection->call = CALL_NONE;
 	count_request(connection);
 	if (sk->__sk_common.skc_family != AF_UNIX)
 		connection->ended_jiffies = received_jiffies(sk);
@@ -302,7 +304,7 @@ static __always_inline void count_between(struct connection *connection)
 static __always_inline void begin_call(struct connection *connection, __u64 ns)
 {
 	reconcile(connection);
-	connection->is_open = 1;
+	connection->call = CALL_OPEN;
 	connection->answers = 0;
 	connection->began_ns = ns;
 	connection->began_jiffies = jiffies_now();
@@ -313,10 +315,10 @@ static __always_inline void send_request(struct sock *sk, struct connection *con
 	bool begins = has_read(sk, connection);
 
 	/* The first is one, whatever was read: a server may speak first, or not. */
-	if (!begins && (connection->is_open || connection->requests))
+	if (!begins && (connection->call || connection->requests))
 		return;
 	if (begins) {
-		bool is_next = connection->is_open;
+		bool is_next = connection->call;
 
 		count_answered(sk, connection);
 		if (is_next)
@@ -383,6 +385,45 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
 }
 
 /*
+ * The answer to a client of a unix socket comes. The first request of a connection counts as this begins: no hook tells
+ * when its client closes it, and clients of application servers ask once by each connection. What comes later makes it
+ * longer, in the bucket that it is in.
+ */
+static __always_inline void count_first(struct connection *connection)
+{
+	bool is_timed = connection->began_ns > UNTIMED;
+	struct requests_account *account;
+	__u64 ns = 0, ticks, before;
+
+	if (connection->requests > 1 || connection->call == CALL_NONE ||
+	    (connection->call == CALL_OPEN && connection->requests))
+		return;
+	before = connection->answered_ns;
+	if (is_timed) {
+		connection->answered_ns = bpf_ktime_get_ns();
+		ns = exact_ns(connection);
+	}
+	account = account_of(connection);
+	if (connection->call == CALL_COUNTED) {
+		if (account && ns)
+			__sync_fetch_and_add(&account->ns, connection->answered_ns - before);
+		return;
+	}
+	connection->call = CALL_COUNTED;
+	count_request(connection);
+	ticks = ticks_ns(connection);
+	if (!account)
+		return;
+	if (ticks >= REQUESTS_LONG_NS || ns >= REQUESTS_LONG_NS) {
+		add_long(account, ticks, ns);
+		/* All of what is longer is told by its ticks alone. */
+		connection->began_ns = 0;
+	} else if (ns) {
+		add_short(account, ns);
+	}
+}
+
+/*
  * What a send to a unix socket means to the other end, to which the sender holds a reference; `own` may be nobody's.
  * The hook is behind the send: by then the other end may have read it and sent something in turn, which was noticed
  * first. What that was waits in our queue, and nothing of ours in its own.
@@ -406,6 +447,8 @@ static __always_inline void reach_other_end(struct sock *sk, struct connection *
 		if (give_input(other, has_more && !peer->sk_receive_queue.qlen)) {
 			count_answered(peer, other);
 			begin_call(other, UNTIMED);
+		} else {
+			count_first(other);
 		}
 	}
 	if (own && has_more)

@@ -52,8 +52,8 @@ struct connection {
 	__u8 asked;
 	/* Whether the other end is on this machine too, so that its sends tell when requests arrive. */
 	__u8 is_local;
-	/* Of a client: whether a request was sent that is not counted yet. */
-	__u8 is_open;
+	/* enum call, of a client. */
+	__u8 call;
 	/* Of a client that asks by datagrams: questions without an answer. */
 	__u8 unanswered;
 };
@@ -66,6 +66,16 @@ enum input {
 	INPUT_GIVEN,
 	/* Nothing, and it has sent all the same: more of the same, or before the other end's send was noticed. */
 	INPUT_MISSED
+};
+
+/* A client's last request. */
+enum call {
+	/* None, or it was answered. */
+	CALL_NONE,
+	/* It was sent, and is not counted yet. */
+	CALL_OPEN,
+	/* Its answer has begun to come, and it is counted. */
+	CALL_COUNTED
 };
 
 /* What a connection's first request was in. */

@@ -32,14 +32,14 @@ static __always_inline __u32 open_since(struct sock *sk, const struct connection
 	if (is_unix && connection->side == REQUESTS_SERVER)
 		return connection->began_ns && !connection->answers ? connection->began_jiffies : 0;
 	if (is_unix)
-		return connection->is_open && connection->input != INPUT_GIVEN ? connection->began_jiffies : 0;
+		return connection->call == CALL_OPEN && connection->input != INPUT_GIVEN ? connection->began_jiffies : 0;
 	tcp = bpf_core_cast(sk, struct tcp_sock);
 	is_waiting = tcp->rcv_nxt != connection->copied_seq;
 	received = received_jiffies(sk);
 	/* Else the compiler reads it and the connection's value by one instruction, which the verifier refuses. */
 	barrier_var(received);
 	if (connection->side == REQUESTS_CLIENT)
-		return connection->is_open && !is_waiting ? connection->began_jiffies : 0;
+		return connection->call == CALL_OPEN && !is_waiting ? connection->began_jiffies : 0;
 	return is_waiting && sk->__sk_common.skc_state == TCP_ESTABLISHED ? received : 0;
 }
 

@@ -14,6 +14,8 @@ pub struct Network {
     pub path: Option<Path>,
     /// Part of all TCP segments sent that were sent again.
     pub retransmitted: Option<f64>,
+    /// Such segments per second.
+    pub sent_again: Option<f64>,
     /// TCP segments sent by anybody.
     pub sent: Option<f64>,
     /// Connections that came and found the listener's queue full.
@@ -66,6 +68,7 @@ pub(crate) fn network(timeline: &Timeline, window: Window) -> Network {
     Network {
         path: path(timeline, window),
         retransmitted,
+        sent_again: tcp.rate("retransmitted_segments"),
         sent: tcp.rate("out_segments"),
         overflows: overflows.into_iter().flatten().reduce(|a, b| a + b),
         softnet_drops: softnet_drops(timeline, window),

@@ -5,7 +5,7 @@
 //! answers it. Where others answer (an event loop, goroutines on threads, a pool behind a thread that reads) nothing
 //! of a thread's sleeps says whose they are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Cursor, EntityId, LedgerClass, Timeline, Window};
 use sensors::serving::{SERVING, Serving};
@@ -50,10 +50,28 @@ impl Answering {
             all if all < LEAST || marked < MARKED * slept(timeline, &answering, window) => {
                 Self::Unknown
             }
-            all if own >= MOST * all => Self::Itself,
-            _ => Self::Others,
+            all if own < MOST * all || are_loops(timeline, &answering, window) => Self::Others,
+            _ => Self::Itself,
         }
     }
+}
+
+/// Whether most of these threads are alone in their process and answered requests after they had read further ones: who is
+/// alone answers for no other thread, so it is an event loop, however rarely it was seen to have several at a time.
+fn are_loops(timeline: &Timeline, answering: &[EntityId], window: Window) -> bool {
+    /// A client that asks twice before it is answered makes a few.
+    const LEAST: f64 = 0.01;
+    let mut processes: BTreeMap<Option<EntityId>, Vec<EntityId>> = BTreeMap::new();
+    for thread in answering {
+        let own = processes.entry(process_of(timeline, *thread)).or_default();
+        own.push(*thread);
+    }
+    let loops = processes.values().filter(|threads| {
+        let of = |columns: &[&str]| sum(timeline, threads, columns, window);
+        let (own, later) = (of(&["answered"]), of(&["answered_for_others"]));
+        threads.len() == 1 && later >= LEAST * (own + later) && later > 0.0
+    });
+    2 * loops.count() > processes.len()
 }
 
 /// Those of a target's threads that serve requests, over the whole recording.

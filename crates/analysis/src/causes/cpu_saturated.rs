@@ -12,11 +12,13 @@ use super::cpu_wait::{counted_wait, cpu_wait, cpu_wait_formula, long_enough, sto
 use super::evidence::{confidence, machine, share};
 use super::family::Family;
 use super::formulas;
+use crate::account::{MAY_BE_REST, waits};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::holders::{Holders, SOMEBODY};
 use crate::number_format::{cpus_were, percent};
 use crate::pools::Pool;
+use crate::serving::Answering;
 use crate::subject::Subject;
 use crate::thresholds::{CPUS_BUSY, POOL_FULL, POOL_ROOM, Threshold, WAKE_UP};
 
@@ -37,7 +39,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "Busy are the CPUs that the target may use: of the machine, or those that its cpuset or affinity allow. Where each wait is told with who had the CPU, the waits count and not how busy the CPUs were on average: work in bursts leaves them idle in between. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel report who had the CPU at each wait, the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way. A server with as many threads as CPUs waits for none: there requests in line behind its threads, all of them at work on full CPUs, count instead, and the answer is *consistent* at most.",
+    told_by: "Busy are the CPUs that the target may use: of the machine, or those that its cpuset or affinity allow. Where each wait is told with who had the CPU, the waits count and not how busy the CPUs were on average: work in bursts leaves them idle in between. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel report who had the CPU at each wait, the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way. A server with as many threads as CPUs waits for none: there requests in line behind its threads, all of them at work on full CPUs, count instead, and the answer is *consistent* at most. So does what a runtime of its own has ready to run (goroutines, event loops with threads): where others answer than read and the target's threads keep the CPUs busy, what is neither work nor a wait for others.",
     thresholds: &[CPUS_BUSY, OWN, WAIT, WAKE_UP, POOL_FULL, POOL_ROOM],
     upstream: &[
         Upstream::Worded("cpu.quota", |quota| {
@@ -84,40 +86,86 @@ fn judge(case: &Case<'_>) -> Judgement {
         by_own_work(facts, &own(facts))?;
         return Ok(present(case, target, busy));
     };
-    match in_line(facts, busy) {
-        line if line >= WAIT.value() => {
+    let lines = [Behind::Threads, Behind::Runtime].map(|behind| (behind, behind.line(facts, busy)));
+    let mut long = lines.into_iter().filter(|(_, line)| *line >= WAIT.value());
+    match long.next() {
+        Some((behind, line)) => {
             by_own_work(facts, &own_of_busy(facts))?;
-            Ok(behind_full_cpus(case, target, busy, line))
+            Ok(behind_full_cpus(case, target, busy, (behind, line)))
         }
-        _ => Err(short),
+        None => Err(short),
     }
 }
 
-/// The part of the response time in line behind threads of the target that were all on full CPUs: with as many threads as
-/// CPUs none of them waits for one.
-fn in_line(facts: &Facts<'_>, busy: f64) -> f64 {
-    match busy >= CPUS_BUSY.value() && facts.idle_cpus() < POOL_ROOM.value() {
-        true => Pool::of_full_threads(facts).map_or(0.0, |_| facts.line.behind(LedgerClass::OnCpu)),
-        false => 0.0,
+/// In line for what, where CPUs are full and no thread waits for one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// For threads of the target that were all on full CPUs: with as many threads as CPUs none of them waits for one.
+    Threads,
+    /// For the target's own scheduler: where others answer than read, a runtime runs requests one after the other on as
+    /// many threads as there are CPUs, and what is ready to run is no thread that the kernel sees wait.
+    Runtime,
+}
+
+impl Behind {
+    /// The part of the response time.
+    fn line(self, facts: &Facts<'_>, busy: f64) -> f64 {
+        match self {
+            _ if busy < CPUS_BUSY.value() || facts.idle_cpus() >= POOL_ROOM.value() => 0.0,
+            Self::Threads => {
+                Pool::of_full_threads(facts).map_or(0.0, |_| facts.line.behind(LedgerClass::OnCpu))
+            }
+            Self::Runtime => in_runtime(facts),
+        }
     }
+}
+
+/// The part of the response time that is known to be no work and no wait for others, where others answer than read and
+/// the target's threads have hardly left a CPU idle.
+fn in_runtime(facts: &Facts<'_>) -> f64 {
+    let on_cpu = facts.at_a_time(facts.share(LedgerClass::OnCpu));
+    let has_all = on_cpu >= POOL_FULL.value() * f64::from(facts.effective_cpus);
+    if !has_all || facts.scene.answering != Answering::Others {
+        return 0.0;
+    }
+    let known = waits().into_iter().chain([LedgerClass::OnCpu]);
+    let known: Vec<LedgerClass> = known.filter(|it| !MAY_BE_REST.contains(it)).collect();
+    let rest = facts.share_of(&MAY_BE_REST) + facts.line.left();
+    let left = (1.0 - facts.share_of(&known)).max(0.0);
+    rest.min(left) + facts.share(LedgerClass::CpuWait)
 }
 
 /// Of a target whose requests wait for its threads, and these for no CPU, because they have them all.
-fn behind_full_cpus(case: &Case<'_>, target: &Subject, busy: f64, line: f64) -> Finding {
+fn behind_full_cpus(
+    case: &Case<'_>,
+    target: &Subject,
+    busy: f64,
+    (behind, line): (Behind, f64),
+) -> Finding {
     let facts = case.facts;
+    let name = &target.name;
+    let where_to = match behind {
+        Behind::Threads => format!("in line for threads of {name} that were on them"),
+        Behind::Runtime => format!("waiting inside {name}, for a CPU or for its turn"),
+    };
     let sentence = format!(
-        "CPU is the bottleneck: {} {} busy, and {} of {} was in line for threads of {} that were on them.",
+        "CPU is the bottleneck: {} {} busy, and {} of {} was {where_to}.",
         cpus_were(facts.effective_cpus),
         percent(busy),
         percent(line),
         facts.whole(),
-        target.name
     );
     let wait = cpu_wait(facts, WAIT.value()).0;
     let mut evidence = evidence_of(facts, target, busy, wait, &own_of_busy(facts));
-    let (what, column) = ("in line behind threads on a CPU", "requests.timed_ns");
-    let formula = formulas::line_behind(facts, &[LedgerClass::OnCpu]);
-    evidence.push(share(facts, what, column, &target.entity, line, WAIT.value()).by(formula));
+    let told = |what, column| share(facts, what, column, &target.entity, line, WAIT.value());
+    evidence.push(match behind {
+        Behind::Threads => told("in line behind threads on a CPU", "requests.timed_ns")
+            .by(formulas::line_behind(facts, &[LedgerClass::OnCpu])),
+        Behind::Runtime => told(
+            "ready to run, or waiting for a CPU",
+            "signal.latency_mean_ns",
+        ),
+    });
     let change = "more or faster CPUs, or less work in each request".to_owned();
     Finding {
         share: Some(line),

@@ -169,7 +169,7 @@ fn unaccounted(facts: &Facts<'_>) -> f64 {
     let asked_ns = facts.workers.as_ref().map_or(0.0, |it| it.asked_ns);
     let called = facts.share(LedgerClass::Remote) - facts.line.behind(LedgerClass::Remote);
     let asked = (asked_ns / whole_ns.max(1.0) - called).max(0.0);
-    (facts.line.left() - asked).max(0.0)
+    (facts.beyond_wake_up(facts.line.left()) - asked).max(0.0)
 }
 
 fn why_unknown(facts: &Facts<'_>, name: &str) -> String {

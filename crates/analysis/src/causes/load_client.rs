@@ -1,17 +1,20 @@
 //! The load generator itself is the limit: its thread has no time left, and the target waits for work.
 
-use model::{Confidence, Evidence, Finding, LedgerClass};
+use std::collections::BTreeSet;
+
+use model::{Confidence, EntityId, Evidence, Finding, LedgerClass};
 
 use super::cause::{Case, Cause, Judgement, Kind, absent, cannot_tell};
-use super::evidence::{outside_target, share};
+use super::evidence::{number, outside_target, share};
 use super::family::Family;
 use crate::bounds;
 use crate::facts::Facts;
 use crate::formula;
-use crate::number_format::{bound, count, percent};
+use crate::number_format::{bound, count, percent, rate};
 use crate::quota::{self, Quota};
 use crate::subject::Subject;
 use crate::thresholds::Threshold;
+use crate::wakers::{Edge, edges, pool_of};
 
 const THREAD: Threshold = Threshold::share(
     "thread",
@@ -29,6 +32,13 @@ const OUTSIDE: Threshold = Threshold::share(
     "Part of the response time outside the target",
 );
 
+const IN_TURN: Threshold = Threshold::new(
+    "in_turn",
+    0.2,
+    "threads",
+    "Threads of a generator that wait for an answer at a time, at most, where they wait for each other",
+);
+
 const PERIODS: Threshold = Threshold::share(
     "throttled_periods",
     0.50,
@@ -41,8 +51,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the generator",
     kind: Kind::Limit,
     family: Family::Outside,
-    told_by: "A thread of the generator that never rests (on a CPU, or waiting for one) cannot ask for more, and the target waits for work meanwhile. What stands outside the target is then the generator's own time. Or a CPU quota of the generator's group, which does not hold the target, runs out in most of its periods while it asks for less than it was to.",
-    thresholds: &[THREAD, ON_CPU, OUTSIDE, PERIODS],
+    told_by: "A thread of the generator that never rests (on a CPU, or waiting for one) cannot ask for more, and the target waits for work meanwhile. What stands outside the target is then the generator's own time. Threads that work one after the other, as those of one interpreter do (CPython, Ruby), have none left either: some work all the time, others wait for these in futex, and hardly one of them waits for an answer. Or a CPU quota of the generator's group, which does not hold the target, runs out in most of its periods while it asks for less than it was to.",
+    thresholds: &[THREAD, ON_CPU, OUTSIDE, IN_TURN, PERIODS],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -66,7 +76,9 @@ fn judge(case: &Case<'_>) -> Judgement {
     if let Some(quota) = held_back(facts) {
         return Ok(limited(case, target, generator, &quota));
     }
-    if never_rests(generator).is_none() {
+    let never_rests = never_rests(generator);
+    let in_turn = work_in_turn(facts, generator).filter(|_| never_rests.is_none());
+    if never_rests.is_none() && in_turn.is_none() {
         let busiest = percent(generator.busiest);
         return absent(format!(
             "the busiest thread of {name} was on a CPU for {busiest} of the time"
@@ -86,7 +98,106 @@ fn judge(case: &Case<'_>) -> Judgement {
             target.name
         ));
     }
-    Ok(present(case, target, generator, outside))
+    Ok(match in_turn {
+        Some(in_turn) => one_after_the_other(case, target, generator, (outside, &in_turn)),
+        None => present(case, target, generator, outside),
+    })
+}
+
+/// Threads of the generator that wait for each other: so many at a time, on average.
+struct InTurn {
+    /// At work, or waiting for a CPU.
+    work: f64,
+    /// In futex, until another of them has let go.
+    wait: f64,
+}
+
+/// Threads of the generator that work one after the other, as those of one interpreter do: some of them work all the time,
+/// others wait for these, and hardly one waits for an answer. `None` where it is not so.
+fn work_in_turn(facts: &Facts<'_>, generator: &Subject) -> Option<InTurn> {
+    let threads = f64::from(generator.active_threads);
+    let (on_cpu, cpu_wait) = generator.active;
+    let work = threads * (on_cpu + cpu_wait);
+    let for_answers = threads * generator.active_input?;
+    let scene = facts.scene;
+    let own: BTreeSet<EntityId> = scene
+        .roles
+        .generator
+        .threads
+        .iter()
+        .filter_map(|(thread, _)| pool_of(facts.timeline, *thread))
+        .collect();
+    let is_own = |edge: &Edge| {
+        edge.class == LedgerClass::Futex
+            && own.contains(&edge.woken)
+            && edge.waker.is_some_and(|it| own.contains(&it))
+    };
+    let edges = edges(facts.timeline, facts.window).filter(is_own);
+    let wait = edges.map(|it| it.ns).sum::<f64>() / facts.window.len_ns().max(1) as f64;
+    // A pool beside these that has nothing to do waits too.
+    let wait = wait.min(threads - work - for_answers);
+    let is_so = work >= THREAD.value() && for_answers <= IN_TURN.value() && wait >= work;
+    is_so.then_some(InTurn { work, wait })
+}
+
+fn one_after_the_other(
+    case: &Case<'_>,
+    target: &Subject,
+    generator: &Subject,
+    (outside, in_turn): (f64, &InTurn),
+) -> Finding {
+    let facts = case.facts;
+    let name = &generator.name;
+    let sentence = format!(
+        "The load generator is the bottleneck: {} of {name} wait for each other, {} at a time, while {} work, and {} of {} was outside {}.",
+        count(generator.active_threads, "thread"),
+        rate(in_turn.wait),
+        rate(in_turn.work),
+        percent(outside),
+        facts.whole(),
+        target.name
+    );
+    let at_a_time = |what, column, number_of, least| {
+        number(
+            facts,
+            (what, "count"),
+            column,
+            &generator.entity,
+            number_of,
+            least,
+        )
+    };
+    let faster_target = format!("a faster {}", target.name);
+    Finding {
+        share: Some(outside),
+        evidence: vec![
+            at_a_time(
+                "its threads that wait for each other in futex, at a time",
+                "wakeup.wait_ns",
+                in_turn.wait,
+                in_turn.work,
+            ),
+            at_a_time(
+                "its threads at work, or waiting for a CPU, at a time",
+                "thread.run_ns + wait_ns",
+                in_turn.work,
+                THREAD.value(),
+            ),
+            outside_target(facts, &target.entity, outside, OUTSIDE.value()),
+        ],
+        would_help: vec![
+            bounds::not_known(
+                format!("several processes of {name} instead of threads"),
+                "",
+            ),
+            bounds::not_known(format!("less work per request in {name}"), ""),
+        ],
+        would_not_help: bounds::useless(facts, &["more clients", &faster_target]),
+        to_confirm: format!(
+            "run {name} twice at a time, each with half of the clients: if throughput stays the same, this is wrong"
+        ),
+        ..case.finding(&generator.entity, Confidence::Consistent, sentence)
+    }
 }
 
 /// The quota that keeps the generator from asking for more.

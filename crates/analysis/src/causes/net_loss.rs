@@ -7,13 +7,15 @@ use super::evidence::{machine, outside_target, share};
 use super::family::Family;
 use crate::facts::Facts;
 use crate::formula;
+use crate::in_line::WORTH_SHOWING;
 use crate::number_format::{percent, rate};
+use crate::stats::ratio;
 use crate::thresholds::{RETRANSMITTED, Threshold};
 
 const OUTSIDE: Threshold = Threshold::share(
     "outside",
     0.20,
-    "Part of the response time outside the target",
+    "Part of the response time outside the target, or sent to it and not taken",
 );
 
 pub(super) const CAUSE: Cause = Cause {
@@ -22,7 +24,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the connection that suffers, else the machine",
     kind: Kind::Limit,
     family: Family::Outside,
-    told_by: "Retransmitted segments of the target's own connections (sock_diag), or of the machine (/proc/net/snmp), while a good part of the response time is outside the target.",
+    told_by: "Retransmitted segments of the target's own connections (sock_diag), or of the machine (/proc/net/snmp), while a good part of the response time is outside the target, or sent to it while no thread of it was busy: a request that is lost on its way.",
     thresholds: &[RETRANSMITTED, OUTSIDE],
     upstream: &[],
     wait: None,
@@ -47,13 +49,15 @@ fn judge(case: &Case<'_>) -> Judgement {
     if lost < RETRANSMITTED.value() {
         return absent(again);
     }
-    let outside = facts.outside().unwrap_or(0.0);
+    let on_the_way = on_the_way(facts);
+    let outside = facts.outside().unwrap_or(0.0) + on_the_way;
     let (cost, whole) = (percent(outside), facts.whole());
+    let beside = match on_the_way >= WORTH_SHOWING {
+        true => format!("outside {}, or sent and not taken by it", target.name),
+        false => format!("outside {}", target.name),
+    };
     if outside < OUTSIDE.value() {
-        return absent(format!(
-            "{again}, but only {cost} of {whole} was outside {}",
-            target.name
-        ));
+        return absent(format!("{again}, but only {cost} of {whole} was {beside}"));
     }
     let sent_again = match own.filter(|path| path.retransmitted.is_some()) {
         Some(path) => {
@@ -67,10 +71,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         }
     };
     let entity = own.map_or_else(|| machine(facts), |path| path.entity.clone());
-    let sentence = format!(
-        "The network loses data: {again}, and {cost} of {whole} was outside {}.",
-        target.name
-    );
+    let sentence = format!("The network loses data: {again}, and {cost} of {whole} was {beside}.");
     Ok(Finding {
         share: Some(outside),
         evidence: vec![
@@ -88,6 +89,16 @@ fn judge(case: &Case<'_>) -> Judgement {
         would_help: case.would_help(outside),
         ..case.finding(&entity, Confidence::Consistent, sentence)
     })
+}
+
+/// The part of the response time in which requests were lost on their way to a target on this machine, at most: there they
+/// are timed from their sending, and no thread is busy with one that has not come.
+fn on_the_way(facts: &Facts<'_>) -> f64 {
+    /// What is lost is sent again after so long, s: the least timeout (TCP_RTO_MIN, include/net/tcp.h).
+    const TIMEOUT: f64 = 0.2;
+    let again = facts.network.sent_again.zip(facts.in_flight());
+    let most = again.and_then(|(per_second, requests)| ratio(per_second * TIMEOUT, requests));
+    facts.line.left().min(most.unwrap_or(0.0))
 }
 
 /// Requests did not go over TCP where the whole machine sent fewer segments than requests were answered.

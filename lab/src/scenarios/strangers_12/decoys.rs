@@ -121,7 +121,10 @@ fn unread_log(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         Cause::Removed => "reads",
     };
     let log = free_port()?.to_string();
-    let program = ["unread_log.py", include_str!("../../../programs/unread_log.py")];
+    let program = [
+        "unread_log.py",
+        include_str!("../../../programs/unread_log.py"),
+    ];
     seventh::staying(stage, program, &[log.as_str(), word])?;
     let (_, service) = downstream(stage, 5_000)?;
     let (pid, port) = servers::haproxy_with_log(stage, &service, &log)?;

@@ -100,6 +100,34 @@ fn a_peer_over_a_unix_socket_is_known_by_its_process() {
 }
 
 #[test]
+fn one_call_by_each_connection_over_a_unix_socket_counts_as_its_answer_comes() {
+    let Some((requests, _alone)) = loaded(Side::Server) else {
+        return;
+    };
+    let mut ended = Duration::ZERO;
+    for _ in 0..4 {
+        let (mut server, mut client) = UnixStream::both();
+        let began = Instant::now();
+        client.give(&[0]);
+        server.get(1);
+        std::thread::sleep(PAUSE);
+        // It comes in two pieces.
+        server.give(&[0]);
+        std::thread::sleep(PAUSE);
+        server.give(&[0]);
+        client.get(2);
+        ended += began.elapsed();
+    }
+    let (_, account) = at(&requests, 0);
+    assert_eq!((account.requests, timed(&account)), (4, 4));
+    let took = Duration::from_nanos(account.ns + account.long_ns);
+    assert!(
+        took >= 4 * 2 * PAUSE && took <= ended,
+        "{took:?} of {ended:?}"
+    );
+}
+
+#[test]
 fn the_process_at_a_peers_address_is_found_by_its_connections_and_its_listening_socket() {
     let Some((mut requests, _alone)) = loaded(Side::Server) else {
         return;
