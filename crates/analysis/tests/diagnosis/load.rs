@@ -3,7 +3,7 @@
 use expect_test::expect;
 use model::{Answer, Confidence, EntityKind, Role};
 
-use crate::drawing::{Drawn, drawn, headline, judged, said, told, with};
+use crate::drawing::{Drawn, answers, drawn, headline, judged, said, told, with};
 
 /// The generator's one thread has no time left; each server works a twentieth of each request.
 pub const CLIENT: &str = "
@@ -16,6 +16,28 @@ pub const CLIENT: &str = "
     memory    00000000000000000000
     tps       55555555555555555555
 ";
+
+/// Ten users are threads of one interpreter: each works for a tenth of the time, and the others wait for it.
+pub fn in_turn() -> String {
+    let threads: String = (1..=10)
+        .map(|it| {
+            format!(
+                "thread_pool.pool loader{it} =gen ####################
+                thread_time.futex_ns loader{it} *1e9 99999999999999999999\n"
+            )
+        })
+        .collect();
+    CLIENT.replace(
+        "gen       ####################",
+        "gen x10   11111111111111111111",
+    ) + &threads
+        + "
+        wakeup.class   gen<gen *10 ####################
+        wakeup.by      gen<gen     ####################
+        wakeup.waker   gen<gen =gen ####################
+        wakeup.wait_ns gen<gen *9e9 ####################
+        "
+}
 
 /// A thousand per second were asked for and come, each after 10 ms.
 pub const RATE: &str = "
@@ -46,6 +68,41 @@ fn the_client_leads_when_its_thread_is_always_busy() {
         not: more clients, a faster server, more or faster CPUs, faster disk, more memory
         wrong if: give loadgen twice the threads: if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&report));
+}
+
+#[test]
+fn threads_of_a_generator_that_wait_for_each_other_have_no_time_left() {
+    expect![[r#"
+        load.client | process loadgen | consistent | 1.000
+        The load generator is the bottleneck: 10 threads of loadgen wait for each other, 9.00 at a time, while 1.00 work, and 100 % of each request was outside server.
+        helps: several processes of loadgen instead of threads: not known
+        helps: less work per request in loadgen: not known
+        not: more clients, a faster server, more or faster CPUs, faster disk, more memory
+        wrong if: run loadgen twice at a time, each with half of the clients: if throughput stays the same, this is wrong
+    "#]].assert_eq(&told(&drawn(&in_turn()).diagnose()));
+    let changes = [
+        (
+            "one waits for an answer",
+            "thread_time.futex_ns loader1 *1e9 00000000000000000000",
+        ),
+        (
+            "they do not end each other's waits",
+            "wakeup.wait_ns gen<gen *9e9 00000000000000000000",
+        ),
+        ("they hardly work", "gen x10 00000000000000000000"),
+    ];
+    expect![[r#"
+        one waits for an answer
+          absent: the busiest thread of loadgen was on a CPU for 10 % of the time
+          headline: undetermined
+        they do not end each other's waits
+          absent: the busiest thread of loadgen was on a CPU for 10 % of the time
+          headline: undetermined
+        they hardly work
+          cannot tell: no load generator was measured
+          headline: undetermined
+    "#]]
+    .assert_eq(&answers(&in_turn(), "load.client", &changes));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod every;
 mod facts;
 mod golden;
 mod healthy;
+mod held_locks;
 mod idle;
 mod load;
 mod locks;

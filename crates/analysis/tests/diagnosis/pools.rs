@@ -3,7 +3,7 @@
 use expect_test::expect;
 use model::{Answer, Confidence, LedgerClass};
 
-use crate::drawing::{answers, drawn, headline, judged, part, told, with};
+use crate::drawing::{answers, drawn, headline, judged, part, said, told, with};
 use crate::locks::{FUTEX, ended_by};
 use crate::thread_times;
 
@@ -86,6 +86,69 @@ pub fn of_loops() -> String {
     serving.inside_input_ns *1e9 00000000000000000000
     serving.answered_for_others *250 11111111111111111111",
     )
+}
+
+/// Four threads of a runtime have both CPUs, each for half of the time, and are in futex for the rest; of twenty requests
+/// that are in progress at a time two are worked on.
+pub fn of_goroutines() -> String {
+    with(
+        &of_loops(),
+        "
+    cpus 2  adapter none
+    busy      ####################
+    run x4    55555555555555555555
+    blocked S202
+    serving.inside_futex_ns  *1e9 55555555555555555555
+    thread_time.futex_ns     *1e9 55555555555555555555",
+    )
+}
+
+#[test]
+fn what_a_runtime_has_ready_to_run_waits_for_a_cpu() {
+    expect![[r#"
+        cpu.saturated | process server | consistent | 0.500
+        CPU is the bottleneck: both CPUs were 100 % busy, and 50 % of each request was waiting inside server, for a CPU or for its turn.
+        helps: more or faster CPUs, or less work in each request: not known
+        not: more clients
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
+    "#]].assert_eq(&told(&drawn(&of_goroutines()).diagnose()));
+    let changes = [
+        ("half of the CPUs are idle", "busy 55555555555555555555"),
+        ("others have them", "run x4 22222222222222222222"),
+        (
+            "each thread answers what it reads",
+            "serving.answered            *250 11111111111111111111
+            serving.answered_for_others *250 00000000000000000000",
+        ),
+    ];
+    expect![[r#"
+        half of the CPUs are idle
+          absent: the CPUs were 50 % busy, under 90 %
+          headline: undetermined
+        others have them
+          absent: server did not wait for a CPU
+          headline: lock.futex
+        each thread answers what it reads
+          present: CPU is the bottleneck: both CPUs were 100 % busy, and 40 % of each request was in line for threads of server that were on them.
+          headline: lock.futex
+    "#]].assert_eq(&answers(&of_goroutines(), "cpu.saturated", &changes));
+}
+
+#[test]
+fn one_that_has_several_requests_at_a_time_now_and_then_is_an_event_loop() {
+    // One thread answers 1,000 requests a second, 10 of them after it has read further ones.
+    let one = POOL.replace("run x4", "run x1");
+    let answered = |later: u32| {
+        let text = format!(
+            "serving.answered            *1000 ####################
+            serving.answered_for_others *{later} ####################"
+        );
+        said(&drawn(&with(&one, &text)).diagnose(), "limit.pool")
+    };
+    expect![[r#"
+        present: A full pool is the bottleneck: 95 % of each request was in line for a thread of server; the one thread of server that answers requests was inside one for 100 % of the time, 100 % of it waiting for another's answer.
+        cannot tell: the thread of server that reads a request is not the one that answers it, and how many connections server has to a peer was not counted
+    "#]].assert_eq(&format!("{}\n{}\n", answered(5), answered(20)));
 }
 
 #[test]
