@@ -18,6 +18,11 @@ const USED: Threshold = Threshold::share(
     "Sessions in use, or files open, of those allowed",
 );
 
+const NONE_LEFT: Threshold = Threshold::share(
+    "none_left",
+    0.98,
+    "Files open, of those allowed, with which hardly ever one was left",
+);
 const COST: Threshold = Threshold::share(
     "cost",
     0.20,
@@ -30,8 +35,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Failure,
     family: Family::Outside,
-    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so that counts only where requests are in line at its sockets while its threads do nothing that is known to be work; that is the most that it can have cost. Where neither the workload was listened to nor the server asked, nor open files were counted, it cannot be told.",
-    thresholds: &[USED, COST],
+    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so from `used` on that counts only where requests are in line at its sockets while its threads do nothing that is known to be work, which is the most that it can have cost; from `none_left` on it counts by itself, since whatever is opened next fails. Where neither the workload was listened to nor the server asked, nor open files were counted, it cannot be told.",
+    thresholds: &[USED, NONE_LEFT, COST],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -55,9 +60,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         return Ok(turned_away(case, name, &entity, complaint));
     }
     let files = facts.open_files.as_ref();
-    if let Some(files) =
-        files.filter(|it| it.part() >= USED.value() && in_line(facts) >= COST.value())
-    {
+    if let Some(files) = files.filter(|it| costs(facts, it)) {
         return Ok(no_more_files(case, &entity, files));
     }
     let used = facts.sessions.used.as_ref();
@@ -121,14 +124,19 @@ fn full(case: &Case<'_>, name: &str, entity: &Entity, server: &Used) -> Finding 
 fn no_more_files(case: &Case<'_>, entity: &Entity, files: &OpenFiles) -> Finding {
     let facts = case.facts;
     let in_line = in_line(facts);
+    let waited = match in_line >= COST.value() {
+        true => format!(
+            ", and {} of {} was in line at its sockets",
+            percent(in_line),
+            facts.whole()
+        ),
+        false => String::new(),
+    };
     let sentence = format!(
-        "{} takes hardly any more connections: {} of the {} files that it may have open are, and {} of {} was in line at its \
-         sockets.",
+        "{} takes hardly any more connections: {} of the {} files that it may have open are{waited}.",
         files.process.name,
         integer(files.open.min(files.allowed)),
-        integer(files.allowed),
-        percent(in_line),
-        facts.whole()
+        integer(files.allowed)
     );
     let open = share(
         facts,
@@ -139,7 +147,7 @@ fn no_more_files(case: &Case<'_>, entity: &Entity, files: &OpenFiles) -> Finding
         USED.value(),
     );
     Finding {
-        share: Some(in_line),
+        share: Some(in_line).filter(|it| *it >= COST.value()),
         evidence: vec![open.by(files.formula())],
         would_help: vec![bounds::not_known(
             "a higher limit of open files (LimitNOFILE=, ulimit -n)".to_owned(),
@@ -176,6 +184,14 @@ fn turned_away(case: &Case<'_>, name: &str, entity: &Entity, complaint: &Complai
         to_confirm: "run with half of the clients: if they are turned away too, this is wrong"
             .to_owned(),
         ..case.finding(entity, Confidence::Measured, sentence)
+    }
+}
+
+/// Whether open files cost anything: hardly ever one was left, or connections may have waited for one.
+fn costs(facts: &Facts<'_>, files: &OpenFiles) -> bool {
+    match files.part() {
+        part if part < USED.value() || facts.signal.is_none() => false,
+        part => part >= NONE_LEFT.value() || in_line(facts) >= COST.value(),
     }
 }
 

@@ -60,6 +60,17 @@ fn judge(case: &Case<'_>) -> Judgement {
     if share < COST.value() {
         return too_little(facts, &target.name, peer, share);
     }
+    let response_ns = facts.signal.and_then(|signal| signal.latency_ns);
+    if let Some(ns) = response_ns
+        .map(|ns| share * ns)
+        .filter(|ns| *ns <= WAKE_UP.value())
+    {
+        return absent(format!(
+            "calls of {} to its peers took {} of each request, about as long as a wake-up takes",
+            target.name,
+            duration(ns)
+        ));
+    }
     // What stands in line behind calls is estimated.
     let in_line = in_line(facts, share);
     let own = interval(facts, calls, share - in_line);

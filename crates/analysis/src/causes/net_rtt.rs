@@ -47,6 +47,11 @@ fn judge(case: &Case<'_>) -> Judgement {
     let target = case.seen()?;
     // At the target's own sockets no round trip is part of the response time.
     let outside = facts.outside().unwrap_or(0.0);
+    // Idle threads that are taken for busy ones leave no room for the way; what both ends' sockets say does not ask them.
+    let between = facts
+        .between_ends()
+        .filter(|it| facts.is_partly_idle() && *it > outside);
+    let outside = between.unwrap_or(outside);
     let Some(path) = &facts.network.path else {
         let unseen = format!("no TCP connection of {} was seen", target.name);
         // Over a unix socket there is none; a way that was not seen may be long.
@@ -82,7 +87,9 @@ fn judge(case: &Case<'_>) -> Judgement {
     ));
     let (what, column) = ("round trip", "connection.rtt_min_ns");
     let evidence = Evidence {
-        formula: formulas::outside(facts).map(|outside| of_response(facts, path, outside)),
+        formula: formulas::outside(facts)
+            .filter(|_| between.is_none())
+            .map(|outside| of_response(facts, path, outside)),
         ..share(facts, what, column, &path.entity, part, PART.value())
     };
     Ok(Finding {

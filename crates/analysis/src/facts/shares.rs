@@ -47,6 +47,12 @@ impl Facts<'_> {
         }
     }
 
+    /// Part of what requests took at the generator's sockets that they did not take at the target's; `None` where they were
+    /// not seen at both.
+    pub(crate) fn between_ends(&self) -> Option<f64> {
+        self.both_ends.map(BothEnds::outside)
+    }
+
     /// Where the target's threads waited in these classes inside of requests, as far as that is told apart.
     pub(crate) fn where_waited(&self, classes: &[LedgerClass]) -> Option<Place> {
         let scene = self.scene;

@@ -55,8 +55,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 "haproxy-unread-log",
                 "lines of a log that the kernel drops since their receiver does not read",
                 "HAProxy sends a line for each request over UDP to a collector of logs that does not \
-                 read, so that the kernel counts each as an error, while eight connections ask it for \
-                 an answer of a service that takes 5 ms.",
+                 read, so that the kernel counts each as an error, while one connection asks it for \
+                 an answer of a service that has it at once.",
             ],
             unread_log,
         ),
@@ -126,10 +126,10 @@ fn unread_log(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         include_str!("../../../programs/unread_log.py"),
     ];
     seventh::staying(stage, program, &[log.as_str(), word])?;
-    let (_, service) = downstream(stage, 5_000)?;
+    let (_, service) = downstream(stage, 0)?;
     let (pid, port) = servers::haproxy_with_log(stage, &service, &log)?;
     let address = here(&port);
-    let words = ["load", &address, "--http", "/", "--connections", "8"];
+    let words = ["load", &address, "--http", "/", "--connections", "1"];
     // The service was started before it.
     unknown(stage, &words)?
         .with("--target", format!("pid:{pid}"))
