@@ -144,10 +144,8 @@ pub struct Facts<'a> {
     pub calls: Option<Calls>,
     /// The target's language runtime that stood still longest; `None` where none counts that.
     pub runtime: Option<Runtime>,
-    /// What the database says of its sessions, and a pooler before it.
+    /// What the database says of its sessions, and a pooler before it; and how many connections the target can take yet.
     pub sessions: Sessions,
-    /// The target's process that has the fewest files left to open; `None` where nobody counted them.
-    pub open_files: Option<OpenFiles>,
     /// The workload's intervals in which nothing was completed.
     pub empty_bins: usize,
 }

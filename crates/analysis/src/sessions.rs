@@ -9,6 +9,7 @@ use sensors::{mysql, postgres};
 
 use crate::blocked::{Blocked, blocked, is_own};
 use crate::measure::Of;
+use crate::open_files::OpenFiles;
 use crate::poolers::{self, Pooler};
 use crate::scene::Scene;
 use crate::statements::Texts;
@@ -16,7 +17,7 @@ use crate::statements::Texts;
 /// Tables with the number of sessions and how many are allowed.
 const SERVERS: [&Table; 2] = [&postgres::DATABASE, &mysql::MYSQL];
 
-/// Sessions over the window; everything is empty without `--postgres`, `--mysql` and `--pgbouncer`.
+/// Sessions over the window; all but open files is empty without `--postgres`, `--mysql` and `--pgbouncer`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sessions {
     /// Who blocked others for most of the time.
@@ -25,6 +26,8 @@ pub struct Sessions {
     pub used: Option<Used>,
     /// The pooler behind which clients waited longest.
     pub pooler: Option<Pooler>,
+    /// The target's process that has the fewest files left to open, connections among them; `None` where nobody counted.
+    pub files: Option<OpenFiles>,
 }
 
 /// A session that blocked others.
@@ -74,6 +77,7 @@ pub(crate) fn sessions(scene: &Scene<'_>) -> Sessions {
         blocker: blocker(timeline, *window, is_own),
         used: used(timeline, *window, is_own),
         pooler: poolers::fullest(timeline, *window, is_own),
+        files: OpenFiles::of(scene),
     }
 }
 

@@ -86,7 +86,7 @@ impl Known {
     /// One whose limit was not read yet.
     fn of(process: &Path, entity: EntityId) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = open_at(&process.join("fd"), flags, Mode::empty())?;
+        let folder = open_at(process.join("fd"), flags, Mode::empty())?;
         Ok(Self {
             seen: 0,
             folder: limits::reserve(folder, Share::Process)?,

@@ -91,7 +91,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     match long.next() {
         Some((behind, line)) => {
             by_own_work(facts, &own_of_busy(facts))?;
-            Ok(behind_full_cpus(case, target, busy, (behind, line)))
+            Ok(behind_full_cpus(case, target, busy, behind, line))
         }
         None => Err(short),
     }
@@ -140,7 +140,8 @@ fn behind_full_cpus(
     case: &Case<'_>,
     target: &Subject,
     busy: f64,
-    (behind, line): (Behind, f64),
+    behind: Behind,
+    line: f64,
 ) -> Finding {
     let facts = case.facts;
     let name = &target.name;

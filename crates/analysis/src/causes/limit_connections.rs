@@ -59,7 +59,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     if let Some(complaint) = refused {
         return Ok(turned_away(case, name, &entity, complaint));
     }
-    let files = facts.open_files.as_ref();
+    let files = facts.sessions.files.as_ref();
     if let Some(files) = files.filter(|it| costs(facts, it)) {
         return Ok(no_more_files(case, &entity, files));
     }

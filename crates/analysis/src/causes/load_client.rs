@@ -99,7 +99,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         ));
     }
     Ok(match in_turn {
-        Some(in_turn) => one_after_the_other(case, target, generator, (outside, &in_turn)),
+        Some(in_turn) => one_after_the_other(case, target, generator, outside, &in_turn),
         None => present(case, target, generator, outside),
     })
 }
@@ -144,7 +144,8 @@ fn one_after_the_other(
     case: &Case<'_>,
     target: &Subject,
     generator: &Subject,
-    (outside, in_turn): (f64, &InTurn),
+    outside: f64,
+    in_turn: &InTurn,
 ) -> Finding {
     let facts = case.facts;
     let name = &generator.name;

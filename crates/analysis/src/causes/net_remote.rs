@@ -57,19 +57,8 @@ fn judge(case: &Case<'_>) -> Judgement {
         return absent(format!("{} asked no peer", target.name));
     };
     let share = own_share(case);
-    if share < COST.value() {
+    if share < COST.value() || wake_up_ns(facts, share).is_some() {
         return too_little(facts, &target.name, peer, share);
-    }
-    let response_ns = facts.signal.and_then(|signal| signal.latency_ns);
-    if let Some(ns) = response_ns
-        .map(|ns| share * ns)
-        .filter(|ns| *ns <= WAKE_UP.value())
-    {
-        return absent(format!(
-            "calls of {} to its peers took {} of each request, about as long as a wake-up takes",
-            target.name,
-            duration(ns)
-        ));
     }
     // What stands in line behind calls is estimated.
     let in_line = in_line(facts, share);
@@ -115,9 +104,21 @@ fn judge(case: &Case<'_>) -> Judgement {
     })
 }
 
+/// What a part of the response time is, where that is no longer than a wake-up takes, ns.
+fn wake_up_ns(facts: &Facts<'_>, share: f64) -> Option<f64> {
+    let response_ns = facts.signal?.latency_ns?;
+    Some(share * response_ns).filter(|ns| *ns <= WAKE_UP.value())
+}
+
 /// Why calls that took so little of the response time are no cause, or why it may be more.
 fn too_little(facts: &Facts<'_>, name: &str, peer: &Peer, share: f64) -> Judgement {
     let (cost, whole) = (percent(share), facts.whole());
+    if let Some(ns) = wake_up_ns(facts, share).filter(|_| share >= COST.value()) {
+        return absent(format!(
+            "calls of {name} to its peers took {} of each request, about as long as a wake-up takes",
+            duration(ns)
+        ));
+    }
     let all = facts.uncut_calls();
     let is_cut = all > share + facts.thresholds.gates.excess;
     if !is_cut || all < COST.value() || per_request(facts, peer) < PER_REQUEST.value() {

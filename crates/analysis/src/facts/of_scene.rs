@@ -16,7 +16,6 @@ use crate::kernel_waits;
 use crate::memory;
 use crate::neighbours::{self, Holding};
 use crate::network;
-use crate::open_files::OpenFiles;
 use crate::peers::Calls;
 use crate::pressure::pressure;
 use crate::quota::{quota, quota_seen};
@@ -66,7 +65,6 @@ pub fn measure<'a>(scene: &'a Scene<'a>, thresholds: &'a Thresholds) -> Facts<'a
         calls: of.calls,
         runtime: Runtime::of(scene),
         sessions: sessions::sessions(scene),
-        open_files: OpenFiles::of(scene),
         empty_bins: empty_bins(scene),
         on_windows: on_windows(scene),
         ends: of.threads.ends,

@@ -19,7 +19,7 @@ const ORDERS: &str = "CREATE TABLE lab_order (id INT PRIMARY KEY, number VARCHAR
 /// More jobs than any run takes.
 const JOBS: &str = "CREATE TABLE lab_job (id INT PRIMARY KEY, done TINYINT NOT NULL, KEY (done, id)); \
     INSERT INTO lab_job SELECT seq, 0 FROM seq_1_to_60000; ANALYZE TABLE lab_job";
-/// What Redis is told of each job that is done: it is to leave the list of those that somebody works on.
+/// What Redis hears when a job is done: it is to leave the list of those that somebody works on.
 const LEAVE: [&str; 4] = ["--text", "LREM active 0 job\r\n", "--ends", "\r\n"];
 
 /// Its situations.

@@ -1,4 +1,4 @@
-//! `strangers-11`, written on 2026-11-30, by somebody who had not read the engine: what others met and told of in public.
+//! `strangers-11`, written on 2026-11-30, by somebody who had not read the engine: what others met and reported in public.
 //! Each situation names the report that it is made after. The name of a situation begins with its kind of server.
 //!
 //! Nobody who writes one looks at what the diagnosis says of it first.

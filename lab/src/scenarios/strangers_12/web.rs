@@ -66,7 +66,7 @@ fn one_worker_accepts(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
 
 /// From <https://docs.locust.io/en/stable/increasing-request-rate.html>: "CPU usage above 90%!" means that the generator,
 /// one process in Python, is what is measured, and a cheaper client of HTTP is among the remedies;
-/// <https://ajmani.dev/distributed-load-testing-with-locust> tells of a test that measured the laptop it ran on.
+/// <https://ajmani.dev/distributed-load-testing-with-locust> describes a test that measured the laptop it ran on.
 fn python_generator(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[NGINX, PYTHON]) {
         return Ok(SetUp::NotHere(why));
