@@ -13,8 +13,8 @@ pub(crate) struct Ranked {
 }
 
 /// Orders findings: `undetermined` and `healthy` lead where they are present, since they say what the
-/// others amount to; then what broke, what limits, what adds to a limit; among alike by share, then by
-/// name so that the order never depends on chance.
+/// others amount to; then what broke, what limits, what adds to a limit; among alike by share (`pool_first` has an
+/// exception), then by name so that the order never depends on chance.
 pub(crate) fn rank(judgements: Vec<(&'static Cause, Judgement)>, facts: &Facts<'_>) -> Ranked {
     let mut findings: Vec<(&Cause, Finding)> = Vec::new();
     let mut judged = Vec::new();
