@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use model::{EntityId, GapReason, MISSING, Timestamp, sentence};
 use rustix::fs::{Mode, OFlags, fstat, open as open_at, stat};
 use rustix::io::Errno;
+use rustix::path::DecInt;
 use sensors::open_files::{OPEN_FILES, OPEN_FILES_PERIOD, allowed};
 
 use crate::collector::{Collector, Scan};
@@ -41,6 +42,7 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
         table: opening.out.open(&OPEN_FILES),
         known: HashMap::new(),
         scan: 0,
+        path: PathBuf::with_capacity(64),
         bytes: Vec::new(),
     }))
 }
@@ -51,7 +53,8 @@ struct OpenFiles {
     known: HashMap<EntityId, Known>,
     /// Number of this scan.
     scan: u64,
-    /// A reused buffer.
+    /// Reused buffers.
+    path: PathBuf,
     bytes: Vec<u8>,
 }
 
@@ -68,14 +71,22 @@ impl OpenFiles {
     /// Opens the folder of a process that is new. How many files a process may open is read anew where it has half of
     /// them: somebody may have raised it since.
     fn look(&mut self, pid: u32, entity: EntityId) -> Result<(), Errno> {
-        let process = self.proc.join(pid.to_string());
+        self.path.clear();
+        self.path.push(&self.proc);
+        self.path.push(DecInt::new(pid));
         let known = match self.known.entry(entity) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(Known::of(&process, entity)?),
+            Entry::Vacant(place) => {
+                self.path.push("fd");
+                let known = place.insert(Known::of(&self.path, entity)?);
+                self.path.pop();
+                known
+            }
         };
         known.seen = self.scan;
         if known.has_few_left() {
-            OpenFile::open(&process.join("limits"), Share::Process)?.read(&mut self.bytes)?;
+            self.path.push("limits");
+            OpenFile::open(&self.path, Share::Process)?.read(&mut self.bytes)?;
             known.allowed = allowed(&self.bytes);
         }
         Ok(())
@@ -83,10 +94,10 @@ impl OpenFiles {
 }
 
 impl Known {
-    /// One whose limit was not read yet.
-    fn of(process: &Path, entity: EntityId) -> Result<Self, Errno> {
+    /// One whose limit was not read yet, by the folder of its descriptors.
+    fn of(folder: &Path, entity: EntityId) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = open_at(process.join("fd"), flags, Mode::empty())?;
+        let folder = open_at(folder, flags, Mode::empty())?;
         Ok(Self {
             seen: 0,
             folder: limits::reserve(folder, Share::Process)?,
