@@ -1,5 +1,5 @@
 // A web server each request of which looks up a name, as those do that open a new connection to a service for each
-// request and keep no names. The name server is the one that it is told of.
+// request and keep no names. It asks the name server that it is given.
 
 const { Resolver } = require("node:dns");
 const http = require("node:http");

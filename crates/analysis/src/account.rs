@@ -37,6 +37,12 @@ pub(crate) fn waits() -> Vec<LedgerClass> {
     waits.collect()
 }
 
+/// Work and waits inside of requests that no thread without work sits in.
+pub(crate) fn surely_inside() -> Vec<LedgerClass> {
+    let all = waits().into_iter().chain([LedgerClass::OnCpu]);
+    all.filter(|it| !MAY_BE_REST.contains(it)).collect()
+}
+
 /// What is known beside the target of the time that its requests take.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside<'a> {

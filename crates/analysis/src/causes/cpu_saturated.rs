@@ -12,7 +12,7 @@ use super::cpu_wait::{counted_wait, cpu_wait, cpu_wait_formula, long_enough, sto
 use super::evidence::{confidence, machine, share};
 use super::family::Family;
 use super::formulas;
-use crate::account::{MAY_BE_REST, waits};
+use crate::account::{MAY_BE_REST, surely_inside};
 use crate::bounds;
 use crate::facts::Facts;
 use crate::holders::{Holders, SOMEBODY};
@@ -98,7 +98,7 @@ fn judge(case: &Case<'_>) -> Judgement {
 }
 
 /// In line for what, where CPUs are full and no thread waits for one.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Behind {
     /// For threads of the target that were all on full CPUs: with as many threads as CPUs none of them waits for one.
     Threads,
@@ -128,10 +128,8 @@ fn in_runtime(facts: &Facts<'_>) -> f64 {
     if !has_all || facts.scene.answering != Answering::Others {
         return 0.0;
     }
-    let known = waits().into_iter().chain([LedgerClass::OnCpu]);
-    let known: Vec<LedgerClass> = known.filter(|it| !MAY_BE_REST.contains(it)).collect();
     let rest = facts.share_of(&MAY_BE_REST) + facts.line.left();
-    let left = (1.0 - facts.share_of(&known)).max(0.0);
+    let left = (1.0 - facts.share_of(&surely_inside())).max(0.0);
     rest.min(left) + facts.share(LedgerClass::CpuWait)
 }
 
@@ -163,7 +161,7 @@ fn behind_full_cpus(
         Behind::Threads => told("in line behind threads on a CPU", "requests.timed_ns")
             .by(formulas::line_behind(facts, &[LedgerClass::OnCpu])),
         Behind::Runtime => told(
-            "ready to run, or waiting for a CPU",
+            "waiting inside, for a CPU or for its turn",
             "signal.latency_mean_ns",
         ),
     });

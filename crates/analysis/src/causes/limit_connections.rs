@@ -84,9 +84,9 @@ fn judge(case: &Case<'_>) -> Judgement {
 fn open_of_allowed(files: &OpenFiles) -> String {
     let (open, name) = (percent(files.part()), &files.process.name);
     match files.part() < USED.value() {
-        true => format!("{open} of the files that {name} may have open were"),
+        true => format!("{name} had {open} of the files open that it may"),
         false => format!(
-            "{open} of the files that {name} may have open were, but hardly a request was in line while its threads were idle"
+            "{name} had {open} of the files open that it may, but hardly a request was in line while its threads were idle"
         ),
     }
 }
@@ -133,7 +133,7 @@ fn no_more_files(case: &Case<'_>, entity: &Entity, files: &OpenFiles) -> Finding
         false => String::new(),
     };
     let sentence = format!(
-        "{} takes hardly any more connections: {} of the {} files that it may have open are{waited}.",
+        "{} can take hardly any more connections: it has {} of at most {} files open{waited}.",
         files.process.name,
         integer(files.open.min(files.allowed)),
         integer(files.allowed)

@@ -57,7 +57,7 @@ fn judge(case: &Case<'_>) -> Judgement {
         return absent(format!("{} asked no peer", target.name));
     };
     let share = own_share(case);
-    if share < COST.value() || wake_up_ns(facts, share).is_some() {
+    if share < COST.value() || facts.within_wake_up_ns(share).is_some() {
         return too_little(facts, &target.name, peer, share);
     }
     // What stands in line behind calls is estimated.
@@ -104,16 +104,13 @@ fn judge(case: &Case<'_>) -> Judgement {
     })
 }
 
-/// What a part of the response time is, where that is no longer than a wake-up takes, ns.
-fn wake_up_ns(facts: &Facts<'_>, share: f64) -> Option<f64> {
-    let response_ns = facts.signal?.latency_ns?;
-    Some(share * response_ns).filter(|ns| *ns <= WAKE_UP.value())
-}
-
 /// Why calls that took so little of the response time are no cause, or why it may be more.
 fn too_little(facts: &Facts<'_>, name: &str, peer: &Peer, share: f64) -> Judgement {
     let (cost, whole) = (percent(share), facts.whole());
-    if let Some(ns) = wake_up_ns(facts, share).filter(|_| share >= COST.value()) {
+    if let Some(ns) = facts
+        .within_wake_up_ns(share)
+        .filter(|_| share >= COST.value())
+    {
         return absent(format!(
             "calls of {name} to its peers took {} of each request, about as long as a wake-up takes",
             duration(ns)

@@ -3,12 +3,12 @@
 use model::{EntityId, LedgerClass};
 
 use super::{Calls, Facts};
-use crate::account::{MAY_BE_REST, waits};
+use crate::account::surely_inside;
 use crate::request_times::{BothEnds, RequestTimes, nearest_end, stalled};
 use crate::stacks::{self, Place};
 use crate::stats::ratio;
 use crate::subject::Subject;
-use crate::thresholds::{AT_WORK, CPUS_BUSY, IDLE, QUEUEING_LAG};
+use crate::thresholds::{AT_WORK, CPUS_BUSY, IDLE, QUEUEING_LAG, WAKE_UP};
 use crate::wake_ups::part_of_wake_up;
 
 impl Facts<'_> {
@@ -135,10 +135,8 @@ impl Facts<'_> {
     /// of so few milliseconds everything is a large part. A worker that a request for its metrics reaches now and then
     /// is not idle.
     pub(crate) fn hardly_asked(&self) -> Option<f64> {
-        let work = waits().into_iter().chain([LedgerClass::OnCpu]);
-        let work: Vec<LedgerClass> = work.filter(|it| !MAY_BE_REST.contains(it)).collect();
         let requests = self.in_flight().filter(|it| *it < IDLE.value())?;
-        (self.at_a_time(self.share_of(&work)) < AT_WORK.value()).then_some(requests)
+        (self.at_a_time(self.share_of(&surely_inside())) < AT_WORK.value()).then_some(requests)
     }
 
     /// Part of the response time that is in line for a thread of the target's which has no time left.
@@ -298,6 +296,12 @@ impl Facts<'_> {
         let response_ns = self.signal.and_then(|signal| signal.latency_ns);
         let woken = response_ns.map_or(0.0, |ns| part_of_wake_up(share * ns));
         share * (1.0 - woken * self.room())
+    }
+
+    /// What a part of the response time is, where that is no longer than a wake-up takes, ns.
+    pub(crate) fn within_wake_up_ns(&self, share: f64) -> Option<f64> {
+        let response_ns = self.signal?.latency_ns?;
+        Some(share * response_ns).filter(|ns| *ns <= WAKE_UP.value())
     }
 
     /// The part of the response time that was lag, where a rate is met on full CPUs by letting

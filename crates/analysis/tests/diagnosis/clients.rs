@@ -288,7 +288,7 @@ fn refused_connections_lead_whatever_they_cost() {
 fn a_process_with_no_files_left_takes_no_connections() {
     expect![[r#"
         limit.connections | process server | consistent | 1.000
-        worker takes hardly any more connections: 90 of the 90 files that it may have open are, and 100 % of each request was in line at its sockets.
+        worker can take hardly any more connections: it has 90 of at most 90 files open, and 100 % of each request was in line at its sockets.
         helps: a higher limit of open files (LimitNOFILE=, ulimit -n): not known (how long connections waited to be accepted is not recorded)
         wrong if: let it open more (sudo prlimit --pid 100 --nofile=180): if throughput stays the same, this is wrong
     "#]].assert_eq(&told(&drawn(&no_files_left()).diagnose()));
@@ -310,10 +310,10 @@ fn a_process_with_no_files_left_takes_no_connections() {
     ];
     expect![[r#"
         one of ten left
-          absent: 90 % of the files that worker may have open were
+          absent: worker had 90 % of the files open that it may
           headline: undetermined
         its threads work meanwhile
-          present: worker takes hardly any more connections: 90 of the 90 files that it may have open are.
+          present: worker can take hardly any more connections: it has 90 of at most 90 files open.
         there is no limit
           cannot tell: no workload was listened to, and server was not asked (--postgres, --mysql)
           headline: undetermined

@@ -18,7 +18,7 @@ use super::strangers_2::servers as second;
 use super::strangers_3::databases as third_databases;
 use super::strangers_6::servers as sixth;
 use super::strangers_7::servers as seventh;
-use super::strangers_8::servers as eighth;
+use super::strangers_8::{databases as eighth_databases, servers as eighth};
 use super::strangers_9::servers as ninth;
 use crate::scenario::{Cause, Expect, Scenario, Set, SetUp};
 use crate::stage::Stage;

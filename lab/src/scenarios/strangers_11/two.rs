@@ -1,13 +1,12 @@
 //! Two causes at once: delays that add up, since in a closed loop only one thing can be full.
 
-use std::process::Command;
-
 use anyhow::{Context, Result};
 
+use super::eighth_databases::asked_from_far;
 use super::programs::{NGINX, PYTHON, missing};
 use super::{cause, eighth, far, sixth, unknown};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
-use crate::scenarios::held_out::{MARIADB, MARIADB_PACKAGES, sysbench, sysbench_load, wait_for};
+use crate::scenarios::held_out::{MARIADB, MARIADB_PACKAGES, wait_for};
 use crate::stage::{DELAYED_SERVER, Stage};
 
 /// One packet of so many is lost, as between containers of some clusters.
@@ -73,24 +72,7 @@ fn other_region_and_flush(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         Ok(it) => it,
         Err(why) => return Ok(SetUp::NotHere(why)),
     };
-    let mut create = Command::new("mariadb");
-    create.args(["--no-defaults", "-h", DELAYED_SERVER, "-P", "7000"]);
-    create.args(["-u", "root", "-e", "CREATE DATABASE sbtest"]);
-    stage.step(create)?;
-    let mut prepare = Command::new("sysbench");
-    prepare.args(inserts("1", "prepare"));
-    stage.step(prepare)?;
-    // Sockets of another network namespace cannot be followed from here.
-    sysbench_load(stage, inserts("4", "run"))
-        .with("--target", format!("pid:{server}"))
-        .ready()
-}
-
-/// The words of a sysbench test on that server.
-fn inserts(threads: &str, verb: &str) -> Vec<String> {
-    let mut words = sysbench("oltp_insert", "7000", threads, verb);
-    words.push(format!("--mysql-host={DELAYED_SERVER}"));
-    words
+    asked_from_far(stage, "oltp_insert", server)
 }
 
 /// After <https://github.com/kubernetes/kubernetes/issues/11688>, where 5 % of the packets between containers were lost, and

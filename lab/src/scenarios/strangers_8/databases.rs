@@ -93,22 +93,31 @@ fn far_transactions(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
         Ok(it) => it,
         Err(why) => return Ok(SetUp::NotHere(why)),
     };
+    asked_from_far(stage, "oltp_read_only", server)
+}
+
+/// A sysbench test of four threads on a MariaDB behind the relay, whose process is `server`.
+pub(in crate::scenarios) fn asked_from_far(
+    stage: &mut Stage,
+    test: &str,
+    server: u32,
+) -> Result<SetUp> {
     let mut create = Command::new("mariadb");
     create.args(["--no-defaults", "-h", DELAYED_SERVER, "-P", "7000"]);
     create.args(["-u", "root", "-e", "CREATE DATABASE sbtest"]);
     stage.step(create)?;
     let mut prepare = Command::new("sysbench");
-    prepare.args(transactions("1", "prepare"));
+    prepare.args(far_words(test, "1", "prepare"));
     stage.step(prepare)?;
     // Sockets of another network namespace cannot be followed from here.
-    sysbench_load(stage, transactions("4", "run"))
+    sysbench_load(stage, far_words(test, "4", "run"))
         .with("--target", format!("pid:{server}"))
         .ready()
 }
 
 /// The words of a sysbench test on that server.
-fn transactions(threads: &str, verb: &str) -> Vec<String> {
-    let mut words = sysbench("oltp_read_only", "7000", threads, verb);
+fn far_words(test: &str, threads: &str, verb: &str) -> Vec<String> {
+    let mut words = sysbench(test, "7000", threads, verb);
     words.push(format!("--mysql-host={DELAYED_SERVER}"));
     words
 }

@@ -5,7 +5,7 @@
 //!
 //! Nobody who writes one looks at what the diagnosis says of it first.
 
-mod databases;
+pub(super) mod databases;
 mod decoys;
 mod runtimes;
 pub(super) mod servers;
