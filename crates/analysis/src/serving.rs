@@ -83,18 +83,27 @@ fn are_loops(timeline: &Timeline, answering: &[EntityId], window: Window) -> boo
 /// which nothing was counted: only some connections are watched at a time, and where each has a process of its own, as
 /// in PostgreSQL, the others answer unseen.
 pub(crate) fn at_requests(timeline: &Timeline, threads: Vec<EntityId>) -> Vec<EntityId> {
+    /// Of the time of those who answer: a lock that is met more rarely makes nobody a part of their requests.
+    const LEAST_WAITED: f64 = 0.001;
     let window = timeline.window;
     if Answering::of(timeline, &threads, window) != Answering::Itself {
         return threads;
     }
     let answers = |thread: EntityId| answers_itself(timeline, thread, window);
     let answering = threads.iter().filter(|it| answers(**it));
+    let answer_themselves = answering.clone().count();
     let answering: BTreeSet<EntityId> = answering.filter_map(|it| pool_of(timeline, *it)).collect();
-    let waited_for: BTreeSet<EntityId> = edges(timeline, window)
-        .filter(|it| it.is_lock() && it.serving == Some(Serving::Inside) && it.ns > 0.0)
-        .filter(|it| answering.contains(&it.woken))
-        .filter_map(|it| it.waker)
-        .collect();
+    let mut waited: BTreeMap<EntityId, f64> = BTreeMap::new();
+    let locks = edges(timeline, window)
+        .filter(|it| it.is_lock() && it.serving == Some(Serving::Inside))
+        .filter(|it| answering.contains(&it.woken));
+    for edge in locks {
+        let waker = edge.waker.map(|it| waited.entry(it).or_default());
+        waker.into_iter().for_each(|ns| *ns += edge.ns);
+    }
+    let least = LEAST_WAITED * window.len_ns() as f64 * answer_themselves as f64;
+    waited.retain(|_, ns| *ns > least);
+    let waited_for: BTreeSet<EntityId> = waited.into_keys().collect();
     let is_of = |thread, pools: &BTreeSet<EntityId>| {
         pool_of(timeline, thread).is_some_and(|it| pools.contains(&it))
     };

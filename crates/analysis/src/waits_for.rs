@@ -56,6 +56,15 @@ pub(crate) struct Ends {
     /// How many these were, and how long together, ns.
     timed_waits: f64,
     timed_ns: f64,
+    /// Those in futex that serving threads ended for others of their own pool.
+    among: Among,
+}
+
+/// Waits of a pool's threads for each other.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Among {
+    waits: f64,
+    ns: f64,
 }
 
 impl WaitsFor {
@@ -92,6 +101,12 @@ impl WaitsFor {
                 ends.timed += edge.ns / all;
                 ends.timed_waits += edge.waits;
                 ends.timed_ns += edge.ns;
+            }
+            if (edge.by, edge.class) == (By::Pool, LedgerClass::Futex)
+                && edge.waker == Some(edge.woken)
+            {
+                ends.among.waits += edge.waits;
+                ends.among.ns += edge.ns;
             }
             if let Some(waker) = edge.waker {
                 if self.serving.contains(&waker) {
@@ -238,10 +253,17 @@ impl WaitsFor {
 /// a limited time, and then again, does so for one request many times or for many requests once: CPython for its lock.
 const SLEEPS: RangeInclusive<f64> = 0.5..=2.0;
 
+/// Waits a request that threads of one pool end for each other: work is given to an idle thread once or twice, and what passes
+/// from hand to hand so often is a lock.
+const HANDED_ON: f64 = 8.0;
+
 impl Ends {
     /// The same where it is known how many requests were answered and how long they took: waits that a timer ended are sleep
     /// of a request that sleeps, or of somebody who sleeps for longer than any request takes.
     pub(crate) fn of_requests(mut self, requests: f64, response_ns: Option<f64>) -> Self {
+        if self.among.waits < HANDED_ON * requests.max(1.0) {
+            self.among = Among::default();
+        }
         let (Some(response_ns), true) = (response_ns, requests > 0.0 && self.timed_waits > 0.0)
         else {
             return self;
@@ -257,6 +279,12 @@ impl Ends {
     pub(crate) fn part(&self, class: LedgerClass) -> f64 {
         let of_class = self.parts.iter().filter(|((_, own), _)| *own == class);
         of_class.map(|(_, part)| part).sum()
+    }
+
+    /// How long threads of one pool waited in futex for each other, several times in each request, ns: no idle thread is woken
+    /// so often. 0 where it was rarer.
+    pub(crate) fn handed_on_ns(&self) -> f64 {
+        self.among.ns
     }
 
     /// Whether serving threads waited for each other.

@@ -33,14 +33,27 @@ const WAIT: Threshold = Threshold::share(
     "CPU wait of the target as part of the response time",
 );
 
+const WORK: Threshold = Threshold::share(
+    "work",
+    0.80,
+    "Time on a CPU as part of the response time, with which nothing else is in a request",
+);
+const ALL: Threshold = Threshold::share(
+    "all",
+    0.90,
+    "Part of the busy time that target and generator use themselves where nobody waits for a CPU",
+);
+
 pub(super) const CAUSE: Cause = Cause {
     name: "cpu.saturated",
     help: "The CPUs that the target may use are busy with its own work, and it waits for them.",
     about: "the target",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "Busy are the CPUs that the target may use: of the machine, or those that its cpuset or affinity allow. Where each wait is told with who had the CPU, the waits count and not how busy the CPUs were on average: work in bursts leaves them idle in between. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel report who had the CPU at each wait, the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way. A server with as many threads as CPUs waits for none: there requests in line behind its threads, all of them at work on full CPUs, count instead, and the answer is *consistent* at most. So does what a runtime of its own has ready to run (goroutines, event loops with threads): where others answer than read and the target's threads keep the CPUs busy, what is neither work nor a wait for others.",
-    thresholds: &[CPUS_BUSY, OWN, WAIT, WAKE_UP, POOL_FULL, POOL_ROOM],
+    told_by: "Busy are the CPUs that the target may use: of the machine, or those that its cpuset or affinity allow. Where each wait is told with who had the CPU, the waits count and not how busy the CPUs were on average: work in bursts leaves them idle in between. Part of being the target's own doing is that target and generator together used most of that time; else it is cpu.neighbour. Where programs in the kernel report who had the CPU at each wait, the own part is that of the waits. Run-queue delay is kept by the scheduler at every switch, so the wait is exact either way. A server with as many threads as CPUs waits for none: there requests in line behind its threads, all of them at work on full CPUs, count instead, and the answer is *consistent* at most. So does what a runtime of its own has ready to run (goroutines, event loops with threads): where others answer than read and the target's threads keep the CPUs busy, what is neither work nor a wait for others. And so does the work itself, where a request is hardly anything else and target and generator have filled the CPUs with it: with as many clients as CPUs nobody waits, and yet no more can be done.",
+    thresholds: &[
+        CPUS_BUSY, OWN, WAIT, WAKE_UP, POOL_FULL, POOL_ROOM, WORK, ALL,
+    ],
     upstream: &[
         Upstream::Worded("cpu.quota", |quota| {
             format!(
@@ -86,9 +99,11 @@ fn judge(case: &Case<'_>) -> Judgement {
         by_own_work(facts, &own(facts))?;
         return Ok(present(case, target, busy));
     };
-    let lines = [Behind::Threads, Behind::Runtime].map(|behind| (behind, behind.line(facts, busy)));
-    let mut long = lines.into_iter().filter(|(_, line)| *line >= WAIT.value());
-    match long.next() {
+    let kinds = [Behind::Threads, Behind::Runtime, Behind::Work];
+    let mut lines = kinds
+        .map(|behind| (behind, behind.line(case, busy)))
+        .into_iter();
+    match lines.find(|(behind, line)| *line >= behind.least()) {
         Some((behind, line)) => {
             by_own_work(facts, &own_of_busy(facts))?;
             Ok(behind_full_cpus(case, target, busy, behind, line))
@@ -105,17 +120,32 @@ enum Behind {
     /// For the target's own scheduler: where others answer than read, a runtime runs requests one after the other on as
     /// many threads as there are CPUs, and what is ready to run is no thread that the kernel sees wait.
     Runtime,
+    /// For nothing: hardly anything but work is in a request, and with it the CPUs are full. Who has as many clients as CPUs
+    /// lets none of them wait for one, and yet no more can be done.
+    Work,
 }
 
 impl Behind {
+    /// The part of the response time that matters.
+    fn least(self) -> f64 {
+        match self {
+            Self::Threads | Self::Runtime => WAIT.value(),
+            Self::Work => WORK.value(),
+        }
+    }
+
     /// The part of the response time.
-    fn line(self, facts: &Facts<'_>, busy: f64) -> f64 {
+    fn line(self, case: &Case<'_>, busy: f64) -> f64 {
+        let facts = case.facts;
         match self {
             _ if busy < CPUS_BUSY.value() || facts.idle_cpus() >= POOL_ROOM.value() => 0.0,
             Self::Threads => {
                 Pool::of_full_threads(facts).map_or(0.0, |_| facts.line.behind(LedgerClass::OnCpu))
             }
             Self::Runtime => in_runtime(facts),
+            // What else others had of the CPUs, the target could have had instead.
+            Self::Work if facts.own_part() < ALL.value() || case.limit().is_some() => 0.0,
+            Self::Work => facts.share(LedgerClass::OnCpu),
         }
     }
 }
@@ -146,6 +176,7 @@ fn behind_full_cpus(
     let where_to = match behind {
         Behind::Threads => format!("in line for threads of {name} that were on them"),
         Behind::Runtime => format!("waiting inside {name}, for a CPU or for its turn"),
+        Behind::Work => format!("work of {name} on them"),
     };
     let sentence = format!(
         "CPU is the bottleneck: {} {} busy, and {} of {} was {where_to}.",
@@ -156,7 +187,7 @@ fn behind_full_cpus(
     );
     let wait = cpu_wait(facts, WAIT.value()).0;
     let mut evidence = evidence_of(facts, target, busy, wait, &own_of_busy(facts));
-    let told = |what, column| share(facts, what, column, &target.entity, line, WAIT.value());
+    let told = |what, column| share(facts, what, column, &target.entity, line, behind.least());
     evidence.push(match behind {
         Behind::Threads => told("in line behind threads on a CPU", "requests.timed_ns")
             .by(formulas::line_behind(facts, &[LedgerClass::OnCpu])),
@@ -164,6 +195,11 @@ fn behind_full_cpus(
             "waiting inside, for a CPU or for its turn",
             "signal.latency_mean_ns",
         ),
+        Behind::Work => told("on a CPU", "thread.run_ns").by(formulas::share_of(
+            facts,
+            &[LedgerClass::OnCpu],
+            1.0,
+        )),
     });
     let change = "more or faster CPUs, or less work in each request".to_owned();
     Finding {

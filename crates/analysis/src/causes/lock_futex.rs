@@ -26,7 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Limit,
     family: Family::Lock,
-    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again, unless it is known that most of what is left of these waits ended with somebody who did something else meanwhile. Idle workers of a pool wait in futex too. Where the thread that reads a request also answers it, only what it sleeps in futex between the two counts, and a pool at rest is none; that covers locks that no futex word tells from queues, as those of the JVM and of InnoDB, whose waiters sleep on words of their own. Where others answer than read (an event loop, goroutines on threads), this cannot be told; nor, where that was not recorded, if more time was spent in futex than requests took or no response time is known. Where programs in the kernel are allowed, waits that a timer ended are sleep and no lock, and it is said who ended the others, and what was done meanwhile in the end, behind however many locks. Where the call stacks of waits were recorded, the functions that wait most are named, with the lock and with where it was released.",
+    told_by: "Threads that serve requests are met in futex, or say that they wait for an internal lock. A crowd behind a thread in fsync is io.sync and not said again, unless it is known that most of what is left of these waits ended with somebody who did something else meanwhile. Idle workers of a pool wait in futex too. Where the thread that reads a request also answers it, only what it sleeps in futex between the two counts, and a pool at rest is none; that covers locks that no futex word tells from queues, as those of the JVM and of InnoDB, whose waiters sleep on words of their own. Where others answer than read (an event loop, goroutines on threads), this cannot be told; nor, where that was not recorded, if more time was spent in futex than requests took or no response time is known, unless threads of one pool ended such waits for each other many times in each request: then these count, and no others. Where programs in the kernel are allowed, waits that a timer ended are sleep and no lock, and it is said who ended the others, and what was done meanwhile in the end, behind however many locks. Where the call stacks of waits were recorded, the functions that wait most are named, with the lock and with where it was released.",
     thresholds: &[COST],
     upstream: &[
         Upstream::Unless("io.sync", is_held_otherwise),
@@ -47,8 +47,11 @@ const WAITS: [LedgerClass; 2] = [LedgerClass::Futex, LedgerClass::InternalLock];
 
 fn judge(case: &Case<'_>) -> Judgement {
     let facts = case.facts;
-    told_from_idleness(facts)?;
-    let (target, held) = case.waited()?;
+    let (target, held) = match (told_from_idleness(facts), handed_on(facts)) {
+        (Ok(()), _) => case.waited()?,
+        (Err(_), Some(part)) => case.waited_for(part)?,
+        (Err(why), None) => return Err(why),
+    };
     inside_requests(facts, &target.name)?;
     if let Some(pool) = Pool::of_sleeping_threads(facts) {
         let pool = pool.in_words(&target.name);
@@ -71,6 +74,15 @@ fn judge(case: &Case<'_>) -> Judgement {
         would_help: would_help(facts, &held),
         ..case.finding_of_wait(&held, &target.entity, confidence, sentence)
     })
+}
+
+/// The part of the time in futex that was surely spent behind a lock, though threads were idle there too: that for which they
+/// handed it on to each other.
+fn handed_on(facts: &Facts<'_>) -> Option<f64> {
+    let ns = facts.ends.as_ref()?.handed_on_ns();
+    let whole = facts.account.as_ref()?.total_ns as f64;
+    let in_futex = facts.share(LedgerClass::Futex) * whole;
+    (ns > 0.0 && in_futex > 0.0).then(|| (ns / in_futex).min(1.0))
 }
 
 /// Whether most of the waits ended with somebody who did something else than sync meanwhile.

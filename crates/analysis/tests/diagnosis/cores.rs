@@ -366,7 +366,7 @@ fn steal_leads_and_what_speaks_against_it() {
     expect![[r#"
         a little under 5 %
           absent: steal was 4.7 %
-          headline: healthy
+          headline: cpu.saturated
         CPUs with room beside it
           absent: the CPUs were busy or stolen for 70 % of the time: there was room beside it
           headline: healthy
@@ -378,7 +378,7 @@ fn steal_leads_and_what_speaks_against_it() {
           headline: healthy
         the wait was not recorded
           cannot tell: how long server waited for a CPU was not recorded
-          headline: undetermined
+          headline: cpu.saturated
     "#]]
     .assert_eq(&answers(STEAL, "cpu.steal", &changes));
 }

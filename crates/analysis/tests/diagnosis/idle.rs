@@ -199,3 +199,55 @@ fn threads_beside_an_event_loop_that_answer_nobody_hold_up_nobody() {
     "#]]
     .assert_eq(&futex.concat());
 }
+
+/// Two threads answer, each for a tenth of the time, and a third of the same pool, that answers nobody, sits in futex; the
+/// two are hardly ever in a lock, for each other.
+#[test]
+fn a_lock_that_is_hardly_met_makes_no_idle_thread_a_part_of_requests() {
+    let text = |met: &str| {
+        format!(
+            "
+            cpus 4  clients 2
+            busy      22222222222222222222
+            run x3    11111111111111111111
+            wait      00000000000000000000
+            gen x1    11111111111111111111
+            throttled 00000000000000000000  /server
+            io        00000000000000000000
+            memory    00000000000000000000
+            tps       99999999999999999999
+            wakeup.class   run<run *10 ####################
+            wakeup.by      run<run     ####################
+            wakeup.waker   run<run =run ####################
+            wakeup.serving run<run     ####################
+            wakeup.wait_ns run<run *{met} ####################
+            thread_pool.pool worker1 =run ####################
+            thread_pool.pool worker2 =run ####################
+            thread_pool.pool worker3 =run ####################
+            thread_time.futex_ns worker1 *1e9 00000000000000000000
+            thread_time.futex_ns worker2 *1e9 00000000000000000000
+            thread_time.futex_ns worker3 *1e9 99999999999999999999
+            thread_time.input_ns worker1 *1e9 99999999999999999999
+            thread_time.input_ns worker2 *1e9 99999999999999999999
+            serving.outside_input_ns worker1 *1e9 99999999999999999999
+            serving.outside_input_ns worker2 *1e9 99999999999999999999
+            serving.answered worker1 *1000 44444444444444444444
+            serving.answered worker2 *1000 44444444444444444444
+            serving.answered worker3 *1000 00000000000000000000
+            "
+        )
+    };
+    let futex = ["1e6", "1e8"].map(|met| {
+        let report = drawn(&text(met)).diagnose();
+        let account = report.verdict.account.expect("a target");
+        let items = account.items.iter();
+        let futex = items.filter(|it| it.class == LedgerClass::Futex);
+        let share = futex.fold(0.0, |sum, it| sum + it.share);
+        format!("{met} ns a second: {:.0} % in futex\n", 100.0 * share)
+    });
+    expect![[r#"
+        1e6 ns a second: 0 % in futex
+        1e8 ns a second: 45 % in futex
+    "#]]
+    .assert_eq(&futex.concat());
+}

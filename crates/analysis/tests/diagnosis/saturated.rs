@@ -232,3 +232,44 @@ fn without_a_signal_shares_are_of_busy_time() {
         wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
     "#]].assert_eq(&told(&report));
 }
+
+/// As many clients as CPUs: each request is work, nobody waits for a CPU, and none is idle.
+const WORK: &str = "
+    cpus 2  clients 2
+    busy      ####################
+    run x2    99999999999999999999
+    wait      00000000000000000000
+    gen x1    11111111111111111111
+    throttled 00000000000000000000  /server
+    io        00000000000000000000
+    memory    00000000000000000000
+    tps       99999999999999999999
+";
+
+#[test]
+fn work_that_fills_the_cpus_is_the_limit_though_nobody_waits() {
+    let room = WORK.replace("####################", "77777777777777777777");
+    let idle = WORK.replace(
+        "99999999999999999999\n    wait",
+        "66666666666666666666\n    wait",
+    );
+    let others = WORK
+        .replace("clients 2", "clients 1")
+        .replace("run x2", "run x1");
+    expect![[r#"
+        cpu.saturated | process server | consistent | 0.900
+        CPU is the bottleneck: both CPUs were 100 % busy, and 90 % of each request was work of server on them.
+        helps: more or faster CPUs, or less work in each request: not known
+        not: more clients
+        wrong if: under the same load: stallscope prove --target 'name:^server$' --capacity cpu
+        others' absent: server did not wait for a CPU
+        room: absent: the CPUs were 70 % busy, under 90 %
+        more than work: absent: server did not wait for a CPU
+    "#]].assert_eq(&format!(
+        "{}others' {}\nroom: {}\nmore than work: {}\n",
+        told(&drawn(WORK).diagnose()),
+        said(&drawn(&others).diagnose(), "cpu.saturated"),
+        said(&drawn(&room).diagnose(), "cpu.saturated"),
+        said(&drawn(&idle).diagnose(), "cpu.saturated"),
+    ));
+}
