@@ -107,6 +107,9 @@ pub enum Set {
     /// What people have met in the field and have written about, by a writer who had not read the engine.
     #[value(name = "strangers-12")]
     Strangers12,
+    /// What runbooks, manuals and checklists say of nearly every system, by a writer who had not read the engine.
+    #[value(name = "strangers-13")]
+    Strangers13,
 }
 
 /// What a scenario is there for.

@@ -31,6 +31,7 @@ mod strangers;
 mod strangers_10;
 mod strangers_11;
 mod strangers_12;
+mod strangers_13;
 mod strangers_2;
 mod strangers_3;
 mod strangers_4;
@@ -89,6 +90,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_10::scenarios());
     all.extend(strangers_11::scenarios());
     all.extend(strangers_12::scenarios());
+    all.extend(strangers_13::scenarios());
     all
 }
 

@@ -9,7 +9,7 @@ mod databases;
 mod decoys;
 mod processes;
 mod runtimes;
-mod servers;
+pub(super) mod servers;
 mod two;
 mod unnamed;
 mod web;
