@@ -110,6 +110,9 @@ pub enum Set {
     /// What runbooks, manuals and checklists say of nearly every system, by a writer who had not read the engine.
     #[value(name = "strangers-13")]
     Strangers13,
+    /// What is asked and reported most often in public, by a writer who had not read the engine.
+    #[value(name = "strangers-14")]
+    Strangers14,
 }
 
 /// What a scenario is there for.
