@@ -48,7 +48,7 @@ impl Holders {
     }
 
     /// Waits for CPUs that somebody had.
-    fn held(&self) -> f64 {
+    pub(crate) fn held(&self) -> f64 {
         self.target + self.generator + self.background
     }
 

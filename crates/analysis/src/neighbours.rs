@@ -46,18 +46,27 @@ pub(crate) fn background_cpu_ns(scene: &Scene<'_>) -> f64 {
 /// The smallest thing that holds at least the demanded part of what the rest did: a control group that
 /// does not hold the target, else the top of a process tree; without one the tree that did most.
 ///
-/// `queued_ns` is how long the target's threads waited for CPUs that the rest had, where that was told.
+/// `queued_ns` is how long the target's threads waited for CPUs that the rest had, where that was told. Where that
+/// is known of too little of them to name anybody, it is whom the rest's CPU time points to.
 pub(crate) fn culprit(scene: &Scene<'_>, rest_ns: f64, queued_ns: f64) -> Option<Culprit> {
     let held = holding(scene, Role::Background);
-    let sum = |used: &[Used<'_>]| used.iter().map(|it| it.weight).sum::<f64>();
-    let by_delay = sum(&held);
-    let is_by_delay = by_delay > 0.0 && queued_ns > 0.0;
-    let (used, all) = match is_by_delay {
-        true => (held, by_delay.max(queued_ns)),
-        false => (background(scene), rest_ns.max(1.0)),
-    };
+    let told = held.iter().map(|it| it.weight).sum::<f64>();
+    let by_delay =
+        (told > 0.0 && queued_ns > 0.0).then(|| most_of(scene, &held, told.max(queued_ns), true));
+    let by_use = || most_of(scene, &background(scene), rest_ns.max(1.0), false);
+    let untold = 1.0 - told / told.max(queued_ns).max(1.0);
+    match by_delay.flatten() {
+        Some(most) if most.part >= CULPRIT.value() => Some(most),
+        Some(most) if most.part + untold >= CULPRIT.value() => by_use().or(Some(most)),
+        Some(most) => Some(most),
+        None => by_use(),
+    }
+}
+
+/// Who holds most of what processes were weighed by, and which part of `all`.
+fn most_of(scene: &Scene<'_>, used: &[Used<'_>], all: f64, is_by_delay: bool) -> Option<Culprit> {
     let enough = all * CULPRIT.value();
-    let chosen = group_with(scene, &used, enough).or_else(|| tree_with(scene, &used, enough));
+    let chosen = group_with(scene, used, enough).or_else(|| tree_with(scene, used, enough));
     let (id, weight, foremost) = chosen.filter(|it| it.1 > 0.0)?;
     // Of whoever is in it, those too that held nobody up.
     let under = background(scene).into_iter();

@@ -33,7 +33,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the culprit: a control group, or a process with its children",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_time`), and each process with what it held up of the target's waits (`process_time`): the culprit is named by that, and measured, however busy the CPUs are on average: bursts leave them idle in between. A wait no longer than a wake-up takes, on CPUs that have room, needs no cause. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
+    told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_time`), and each process with what it held up of the target's waits (`process_time`): the culprit is named by that, and measured, however busy the CPUs are on average: bursts leave them idle in between. On full CPUs a wait behind a thread of one's own is others' doing as well, had these another CPU meanwhile: there the part of the CPU time that they used counts, unless they give way, as work of little weight does (under a tenth of the waits are behind it). A wait no longer than a wake-up takes, on CPUs that have room, needs no cause. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
     thresholds: &[HELD_BY_OTHERS, WAIT, CULPRIT, WAKE_UP, AT_ONCE],
     upstream: &[Upstream::Worded("cpu.quota", |quota| {
         format!("the CPU is withheld by the quota of {}", quota.entity.name)
@@ -55,7 +55,7 @@ fn judge(case: &Case<'_>) -> Judgement {
     long_enough(case, &target.name, WAIT.value())?;
     let others = others_part(facts, holders);
     enough_by_others(case, holders, others)?;
-    let did = what_others_did(holders, others);
+    let did = what_others_did(facts, holders);
     match (&facts.culprit, holders) {
         (Some(culprit), Some(holders)) if culprit.part >= CULPRIT.value() => {
             Ok(measured(case, target, culprit, holders))
@@ -81,19 +81,44 @@ fn judge(case: &Case<'_>) -> Judgement {
 /// was used.
 fn others_part(facts: &Facts<'_>, holders: Option<Holders>) -> f64 {
     match holders {
-        Some(holders) => holders.others_part(),
+        Some(holders) => others_doing(facts, holders),
         None if facts.is_pinned() => 1.0 - facts.own_part(),
         None => facts.cpu.part(facts.cpu.rest_ns),
     }
 }
 
-fn what_others_did(holders: Option<Holders>, others: f64) -> String {
+/// Others behind whom less of the waits for a CPU are give way.
+const GIVES_WAY: f64 = 0.10;
+
+/// The part of the waits for a CPU that is others' doing. Who waits behind a thread of its own would not, were the other CPUs
+/// not others' meanwhile: on full CPUs it is the part of the CPU time that these used, unless they give way: whoever has
+/// little weight, or fills what is left, is hardly ever waited for.
+pub(super) fn others_doing(facts: &Facts<'_>, holders: Holders) -> f64 {
+    let behind = holders.others_part();
+    let is_full = facts.effective_busy.unwrap_or(0.0) >= CPUS_BUSY.value();
+    let may_move = is_full && facts.effective_cpus > 1 && !facts.is_pinned();
+    let culprit = facts.culprit.as_ref();
+    match culprit.is_some_and(|it| it.part >= CULPRIT.value()) && may_move {
+        true => behind.max(facts.cpu.part(facts.cpu.rest_ns) * (behind / GIVES_WAY).min(1.0)),
+        false => behind,
+    }
+}
+
+/// Whether others had less of the waits than makes these their doing, and it is by the CPU time they used.
+fn is_by_use(holders: &Holders) -> bool {
+    holders.others_part() < HELD_BY_OTHERS.value()
+}
+
+fn what_others_did(facts: &Facts<'_>, holders: Option<Holders>) -> String {
     match holders {
-        Some(_) => format!(
+        Some(holders) => format!(
             "{} of the time that CPUs were waited for, others had them",
-            percent(others)
+            percent(holders.others_part())
         ),
-        None => format!("others used {} of the CPU time", percent(others)),
+        None => format!(
+            "others used {} of the CPU time",
+            percent(others_part(facts, None))
+        ),
     }
 }
 
@@ -105,7 +130,7 @@ fn enough_by_others(
 ) -> Result<(), NoFinding> {
     let facts = case.facts;
     if others < HELD_BY_OTHERS.value() {
-        let did = what_others_did(holders, others);
+        let did = what_others_did(facts, holders);
         return absent(match holders {
             Some(_) => format!("for only {did}"),
             None => did.replacen("used", "used only", 1),
@@ -147,8 +172,16 @@ fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holde
     let foremost = foremost.map_or(String::new(), |process| {
         format!(" (above all its process {})", process.name)
     });
+    let by_use = is_by_use(&holders);
+    let used = match by_use {
+        true => format!(
+            " used {} of the CPU time,",
+            percent(facts.cpu.part(culprit.cpu_ns))
+        ),
+        false => String::new(),
+    };
     let sentence = format!(
-        "A neighbour holds the CPU: {}{foremost} had it for {}{} of the time that one was waited for, and {}.",
+        "A neighbour holds the CPU: {}{foremost}{used} had it for {}{} of the time that one was waited for, and {}.",
         called(who),
         if culprit.is_by_delay { "" } else { "about " },
         percent(holders.background / holders.all() * culprit.part),
@@ -157,6 +190,7 @@ fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holde
     let behind = |slice: &Slice| slice.ledger.queued_behind(Holder::Background);
     // Where the generator waits instead of the target, seconds of the target say nothing.
     let share_interval = waited.and_then(|_| interval(facts, behind, |slice| slice.total_ns));
+    let share_interval = share_interval.filter(|_| !by_use);
     let of_others = waited.and_then(|_| interval(facts, behind, behind_somebody));
     let mut evidence_against = perhaps_the_client(facts, &who.name);
     evidence_against.extend(stolen(facts));
@@ -166,12 +200,15 @@ fn measured(case: &Case<'_>, target: &Subject, culprit: &Culprit, holders: Holde
         HELD_BY_OTHERS.value(),
         &[],
     ));
-    if !culprit.is_by_delay {
+    if !culprit.is_by_delay || by_use {
         // Others had the CPUs; that it was this one is a guess from who was busy.
         confidence = confidence.min(Confidence::Consistent);
     }
     Finding {
-        share: Some(holders.background),
+        share: Some(match by_use {
+            true => holders.held() * others_doing(facts, holders),
+            false => holders.background,
+        }),
         share_interval,
         evidence: evidence_of_measured(facts, target, culprit, &holders),
         evidence_against,
@@ -186,14 +223,21 @@ fn evidence_of_measured(
     holders: &Holders,
 ) -> Vec<Evidence> {
     let (wait, _) = cpu_wait(facts, WAIT.value());
-    vec![
+    let by_use = is_by_use(holders);
+    let least = if by_use {
+        GIVES_WAY
+    } else {
+        HELD_BY_OTHERS.value()
+    };
+    let used = by_use.then(|| used_by_others(facts));
+    let mut evidence = vec![
         share(
             facts,
             "of the waits for a CPU, behind others",
             "thread_time.queued_rest_ns",
             &target.entity,
             holders.others_part(),
-            HELD_BY_OTHERS.value(),
+            least,
         )
         .by(cpu_formulas::queued(
             facts,
@@ -203,7 +247,21 @@ fn evidence_of_measured(
         )),
         neighbours_part(facts, culprit),
         waiting(facts, target, wait, "thread_time.queued_rest_ns"),
-    ]
+    ];
+    evidence.extend(used);
+    evidence
+}
+
+fn used_by_others(facts: &Facts<'_>) -> Evidence {
+    share(
+        facts,
+        "CPU time used by others",
+        "process",
+        &machine(facts),
+        facts.cpu.part(facts.cpu.rest_ns),
+        HELD_BY_OTHERS.value(),
+    )
+    .by(cpu_formulas::others_used(facts))
 }
 
 /// What of these was behind the neighbour: by who had the CPUs, else by who used them.
@@ -260,15 +318,7 @@ fn likely(case: &Case<'_>, target: &Subject, culprit: &Culprit) -> Finding {
             high: interval.high * others,
         }),
         evidence: vec![
-            share(
-                facts,
-                "CPU time used by others",
-                "process",
-                &machine(facts),
-                others,
-                HELD_BY_OTHERS.value(),
-            )
-            .by(cpu_formulas::others_used(facts)),
+            used_by_others(facts),
             share(
                 facts,
                 "CPU time used by this neighbour",

@@ -214,7 +214,13 @@ fn behind_full_cpus(
 /// Why it was not target and generator who had the CPUs, where it was not.
 fn by_own_work(facts: &Facts<'_>, own: &Own) -> Result<(), NoFinding> {
     if own.part >= OWN.value() {
-        return Ok(());
+        return match own.is_counted && others_doing(facts) > 1.0 - OWN.value() {
+            true => absent(format!(
+                "others used {} of the CPU time",
+                percent(facts.cpu.part(facts.cpu.rest_ns))
+            )),
+            false => Ok(()),
+        };
     }
     let part = percent(own.part);
     let generator = facts.generator.as_ref();
@@ -239,6 +245,11 @@ const OWN_HOLDERS: [Holder; 2] = [Holder::Target, Holder::Generator];
 /// Who had the CPUs, from the same waits as cpu.neighbour judges: no load falls between the two.
 fn holders(facts: &Facts<'_>) -> Option<Holders> {
     facts.holders(cpu_neighbour::WAIT.value())
+}
+
+/// The part of the waits that is others' doing; 0 where it was not told who had the CPUs.
+fn others_doing(facts: &Facts<'_>) -> f64 {
+    holders(facts).map_or(0.0, |it| cpu_neighbour::others_doing(facts, it))
 }
 
 /// The part of the CPUs that target and generator had.

@@ -114,6 +114,7 @@ fn nothing_holds_back(case: &Case<'_>) -> Judgement {
             return absent(format!("{} was found", first.cause));
         }
         waits_for_little(facts, target)?;
+        shares_cpus_with_nobody_unknown(case)?;
         has_time_left(facts, target)?;
         case.cpu_wait_known()?;
         enough_is_explained(facts)?;
@@ -152,6 +153,24 @@ pub(super) fn waits_for_little(facts: &Facts<'_>, target: &Subject) -> Result<()
         percent(waits),
         facts.whole()
     ))
+}
+
+/// Why it matters who had the CPUs that target and generator waited for, where nobody could be named.
+fn shares_cpus_with_nobody_unknown(case: &Case<'_>) -> Result<(), NoFinding> {
+    let facts = case.facts;
+    let wait = facts.wait_in_service();
+    let mut judged = case.before.iter();
+    let is_open = judged.any(|(cause, judgement)| {
+        cause.name == "cpu.neighbour" && matches!(judgement, Err(NoFinding::CannotTell(_)))
+    });
+    match is_open && facts.holders(WAITS.value()).is_some() && wait >= WAITS.value() {
+        true => cannot_tell(format!(
+            "whose doing it was that CPUs were waited for, {} of {}",
+            percent(wait),
+            facts.whole()
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Why the target has no time left for what is asked of it, where most of a request's time is in line for its threads and

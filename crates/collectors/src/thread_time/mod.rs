@@ -67,6 +67,8 @@ pub(crate) struct ThreadTimeCollector {
     assignments: HashMap<u32, Assignment>,
     threads: HashMap<u32, Thread>,
     background: HashMap<u32, Process>,
+    /// Whether the last reading was of background processes and wakers too.
+    is_whole: bool,
     short_lived: ShortLived,
     kernel_waits: KernelWaits,
     serving: ServingSums,
@@ -99,6 +101,7 @@ impl ThreadTimeCollector {
             assignments: HashMap::new(),
             threads: HashMap::new(),
             background: HashMap::new(),
+            is_whole: false,
             short_lived: ShortLived::new(thread_table),
             kernel_waits: KernelWaits::new(out),
             serving: ServingSums::new(out),
@@ -145,6 +148,7 @@ impl ThreadTimeCollector {
             out.gaps.report(&table.name, what, GapReason::Dropped(lost));
         }
         self.round += 1;
+        self.is_whole = background;
         self.psi_groups.sample(&self.programs, now, out);
         self.take_threads(processes, &mut out.tables);
         self.take_exited(now, processes, out);

@@ -70,10 +70,14 @@ impl ThreadTimeCollector {
         self.short_lived.unchanged(at);
         self.kernel_waits.unchanged(at);
         self.serving.unchanged(at);
+        self.psi_groups.unchanged(at);
+        // What was not read when the last on-window ended has grown since it was read, nobody knows when.
+        if !self.is_whole {
+            return;
+        }
         self.background
             .values_mut()
             .for_each(|it| it.last.unchanged(at));
-        self.psi_groups.unchanged(at);
         self.wakeups.unchanged(at);
         self.events.unchanged(at);
         self.statements.unchanged(at);
