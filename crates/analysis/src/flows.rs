@@ -3,6 +3,7 @@
 //! Where both ends are on this machine, each has its flow, and the servers' are counted. Nothing here decides a cause.
 
 mod traffic;
+mod turned_away;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +11,7 @@ use model::{Party, PortReport, Report, Role, Timeline, Window};
 use sensors::flow::{Peer, Protocol, Side};
 
 use traffic::{Traffic, flows};
+pub use turned_away::TurnedAway;
 
 /// Ports in a report, at most, and names and addresses of each.
 const MOST_PORTS: usize = 20;

@@ -9,7 +9,7 @@ use model::{EntityId, EntityKind, EntityRecord, Meta, Role, Timeline, Window};
 
 use crate::groups::Groups;
 use crate::idle::idle_threads;
-use crate::serving::{self, Answering, Sleeps};
+use crate::serving::{self, Answering, Sleeps, Workers};
 use crate::workload_metrics::{self, Bin, Source};
 
 /// Who is who in a recording.
@@ -163,8 +163,17 @@ impl<'a> Scene<'a> {
         let serving = &roles.target.serving;
         let answering = Answering::of(timeline, serving, window);
         let mut target_idle = idle_threads(timeline, serving, window);
-        if answering == Answering::Others {
-            target_idle.extend(serving::beside_requests(timeline, serving, window));
+        match answering {
+            Answering::Others => {
+                target_idle.extend(serving::beside_requests(timeline, serving, window));
+            }
+            // Of who answers it is known when it is idle, however little it runs beside one that works all the time.
+            Answering::Itself => {
+                let working = Workers::of(timeline, serving, timeline.window);
+                let working = working.map_or(Vec::new(), |it| it.threads);
+                target_idle.retain(|it| !working.contains(it));
+            }
+            Answering::Unknown => {}
         }
         Self {
             roles,

@@ -8,6 +8,7 @@ use model::{Entity, EntityId, EntityKind, EntityRecord, Table, Timeline, Window}
 use sensors::{mysql, postgres};
 
 use crate::blocked::{Blocked, blocked, is_own};
+use crate::flows::TurnedAway;
 use crate::measure::Of;
 use crate::open_files::OpenFiles;
 use crate::poolers::{self, Pooler};
@@ -28,6 +29,8 @@ pub struct Sessions {
     pub pooler: Option<Pooler>,
     /// The target's process that has the fewest files left to open, connections among them; `None` where nobody counted.
     pub files: Option<OpenFiles>,
+    /// Connections of the load that the target reset instead of an answer; `None` where none was.
+    pub turned_away: Option<TurnedAway>,
 }
 
 /// A session that blocked others.
@@ -78,6 +81,7 @@ pub(crate) fn sessions(scene: &Scene<'_>) -> Sessions {
         used: used(timeline, *window, is_own),
         pooler: poolers::fullest(timeline, *window, is_own),
         files: OpenFiles::of(scene),
+        turned_away: TurnedAway::of(timeline, *window),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::bounds;
 use crate::facts::Facts;
 use crate::formula;
 use crate::number_format::{percent, rate};
+use crate::serving::Answering;
 use crate::subject::Subject;
 use crate::thresholds::Threshold;
 
@@ -42,7 +43,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the thread",
     kind: Kind::Limit,
     family: Family::Cpu,
-    told_by: "One thread has hardly a moment off its CPU (it may have some where requests were seen in line while it was on one, the more the longer the line), no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. A busy thread that serves no requests is not meant, unless the target's other threads wait for it: where programs in the kernel are allowed, that is known of a thread that goes by a name of its own, and said; threads at rest wait for work and do not count. With one request at a time no second thread could help, and it is not said.",
+    told_by: "One thread has hardly a moment off its CPU (it may have some where requests were seen in line while it was on one, the more the longer the line), no other of the target comes near it, the machine's CPUs are not full, and several requests are in progress: they wait for that thread. A busy thread that serves no requests is not meant, unless the target's other threads wait for it: where programs in the kernel are allowed, that is known of a thread that goes by a name of its own, and said; threads at rest wait for work and do not count. Requests that wait for a lock inside of threads that answer them themselves wait for the lock. With one request at a time no second thread could help, and it is not said.",
     thresholds: &[THREAD, MAY_REST, ON_CPU, IN_FLIGHT, BEHIND],
     upstream: &[
         Upstream::All("cpu.quota"),
@@ -51,6 +52,7 @@ pub(super) const CAUSE: Cause = Cause {
         Upstream::All("cpu.imbalance"),
         // A thread of a runtime that stands still is off its CPU: the busy one is the runtime's own.
         Upstream::All("lock.runtime"),
+        Upstream::Unless("lock.futex", is_waited_for),
     ],
     wait: None,
     would_help: &[],
@@ -85,6 +87,12 @@ fn judge(case: &Case<'_>) -> Judgement {
             sentence(facts, target, thread),
         )
     })
+}
+
+/// Whether requests wait for that thread, and not inside of others for a lock, which it may have or not: threads that answer
+/// what they read are in line for nobody's work.
+fn is_waited_for(facts: &Facts<'_>) -> bool {
+    facts.scene.answering != Answering::Itself || behind(facts).is_some()
 }
 
 /// Other threads of the target that waited for the busiest, where enough did.

@@ -7,7 +7,7 @@ use super::evidence::{machine, number, share};
 use super::family::Family;
 use crate::account::MAY_BE_REST;
 use crate::bounds;
-use crate::facts::{Facts, OpenFiles, Used};
+use crate::facts::{Facts, OpenFiles, TurnedAway, Used};
 use crate::formula;
 use crate::number_format::{integer, percent};
 use crate::thresholds::Threshold;
@@ -23,6 +23,11 @@ const NONE_LEFT: Threshold = Threshold::share(
     0.98,
     "Files open, of those allowed, with which hardly ever one was left",
 );
+const RESET: Threshold = Threshold::share(
+    "reset",
+    0.05,
+    "Connections of the load that the server reset instead of answering",
+);
 const COST: Threshold = Threshold::share(
     "cost",
     0.20,
@@ -35,8 +40,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Failure,
     family: Family::Outside,
-    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so from `used` on that counts only where requests are in line at its sockets while its threads do nothing that is known to be work, which is the most that it can have cost; from `none_left` on it counts by itself, since whatever is opened next fails. Where neither the workload was listened to nor the server asked, nor open files were counted, it cannot be told.",
-    thresholds: &[USED, NONE_LEFT, COST],
+    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so from `used` on that counts only where requests are in line at its sockets while its threads do nothing that is known to be work, which is the most that it can have cost; from `none_left` on it counts by itself, since whatever is opened next fails. A server that has reached a limit of its own (`worker_connections`, `maxclients`) accepts a connection and closes it without an answer: where the load runs here, it sees these reset (table `flow`). Where neither the workload was listened to nor the server asked, nor open files and connections were counted, it cannot be told.",
+    thresholds: &[USED, NONE_LEFT, RESET, COST],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -62,6 +67,10 @@ fn judge(case: &Case<'_>) -> Judgement {
     let files = facts.sessions.files.as_ref();
     if let Some(files) = files.filter(|it| costs(facts, it)) {
         return Ok(no_more_files(case, &entity, files));
+    }
+    let reset = facts.sessions.turned_away;
+    if let Some(reset) = reset.filter(|it| it.part() >= RESET.value()) {
+        return Ok(closed_unanswered(case, name, &entity, reset));
     }
     let used = facts.sessions.used.as_ref();
     if let Some(server) = used.filter(|it| it.part() >= USED.value()) {
@@ -184,6 +193,34 @@ fn turned_away(case: &Case<'_>, name: &str, entity: &Entity, complaint: &Complai
         to_confirm: "run with half of the clients: if they are turned away too, this is wrong"
             .to_owned(),
         ..case.finding(entity, Confidence::Measured, sentence)
+    }
+}
+
+fn closed_unanswered(case: &Case<'_>, name: &str, entity: &Entity, reset: TurnedAway) -> Finding {
+    let sentence = format!(
+        "{name} takes no more connections at times: it closed {} of the load's {} connections without an answer.",
+        percent(reset.part()),
+        integer(reset.opened)
+    );
+    let evidence = share(
+        case.facts,
+        "connections reset",
+        "flow.reset",
+        entity,
+        reset.part(),
+        RESET.value(),
+    );
+    Finding {
+        evidence: vec![evidence.by(reset.formula())],
+        would_help: vec![bounds::not_known(
+            format!("a higher limit of connections in {name}"),
+            "what those do that were turned away is not recorded",
+        )],
+        would_not_help: vec!["more clients".to_owned()],
+        to_confirm: format!(
+            "look for it in {name}'s own log, and raise its limit of connections: if as many are closed, this is wrong"
+        ),
+        ..case.finding(entity, Confidence::Consistent, sentence)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::facts::Facts;
 use crate::formula;
 use crate::network::Path;
 use crate::number_format::{duration, integer, percent};
-use crate::thresholds::Threshold;
+use crate::thresholds::{Threshold, WAKE_UP};
 
 const PART: Threshold = Threshold::share(
     "part",
@@ -32,8 +32,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the connection with the longest round trip",
     kind: Kind::Limit,
     family: Family::Outside,
-    told_by: "The least round trip that the kernel saw on each TCP connection of the target (`tcp_info`, by sock_diag), held against the response time. Where both ends count more requests than the load does operations, as a transaction of several statements, each of them is a trip. The least one is taken since delayed acknowledgements lengthen the mean. Where no connection was seen and much of the response time is outside the target, it cannot be told.",
-    thresholds: &[PART],
+    told_by: "The least round trip that the kernel saw on each TCP connection of the target (`tcp_info`, by sock_diag), held against the response time. Where both ends count more requests than the load does operations, as a transaction of several statements, each of them is a trip. The least one is taken since delayed acknowledgements lengthen the mean. A way no longer than a wake-up takes is none. Where no connection was seen and much of the response time is outside the target, it cannot be told.",
+    thresholds: &[PART, WAKE_UP],
     upstream: &[Upstream::All("net.loss")],
     wait: None,
     would_help: &["generator and target next to each other"],
@@ -70,6 +70,12 @@ fn judge(case: &Case<'_>) -> Judgement {
     let cost = way_in_words(facts, path, part);
     if part < PART.value() {
         return absent(format!("a round trip took {cost}"));
+    }
+    if let Some(ns) = facts.within_wake_up_ns(part) {
+        return absent(format!(
+            "round trips took {} of each request, about as long as a wake-up takes",
+            duration(ns)
+        ));
     }
     let sentence = format!(
         "The network is the bottleneck: a round trip to {} takes {cost}.",

@@ -24,7 +24,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::State,
     family: Family::Summary,
-    told_by: "Nothing that this version judges explains enough, or two causes hold as much within the noise of the run. Calls to a peer and the target's own work are apart however near they are: both are named. What was seen most is named, and what to do next.",
+    told_by: "Nothing that this version judges explains enough, or two causes hold as much within the noise of the run. Calls to a peer and the target's own work are apart however near they are, and so is the way to the clients from calls and disks: both are named. What was seen most is named, and what to do next.",
     thresholds: &[],
     upstream: &[],
     wait: None,
@@ -201,10 +201,13 @@ fn unexplained(facts: &Facts<'_>, target: &Subject, item: &AccountItem) -> Strin
 }
 
 /// Whether two causes hold different time for sure: that of calls is over when their answers have come, and what the target
-/// does itself then is none of it. Both stand, however near they are.
+/// does itself then is none of it; nor is the way to its clients, on which a request is in neither. Both stand, however near
+/// they are.
 fn are_apart(one: Family, other: Family) -> bool {
-    use Family::{Cpu, Peer, Storage};
-    matches!((one, other), (Peer, Cpu | Storage) | (Cpu | Storage, Peer))
+    use Family::{Cpu, Outside, Peer, Storage};
+    let of_two =
+        |a: Family, b: Family| matches!((a, b), (Peer, Cpu | Storage) | (Outside, Peer | Storage));
+    of_two(one, other) || of_two(other, one)
 }
 
 /// Two leading causes whose intervals overlap and whose shares differ by less than the least effect.

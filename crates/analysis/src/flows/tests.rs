@@ -18,6 +18,10 @@ fn add(timeline: &mut Timeline, record: EntityRecord) {
 }
 
 fn reported(drawn: &[Drawn<'_>]) -> Vec<PortReport> {
+    ports(&timeline(drawn), window())
+}
+
+fn timeline(drawn: &[Drawn<'_>]) -> Timeline {
     let mut timeline = Timeline::new(window());
     for (number, Drawn(name, role, open, grown)) in (0..).zip(drawn) {
         let (process, flow) = (EntityId(2 * number), EntityId(2 * number + 1));
@@ -38,7 +42,7 @@ fn reported(drawn: &[Drawn<'_>]) -> Vec<PortReport> {
         }
         data.push(window().end, flow, &row);
     }
-    ports(&timeline, window())
+    timeline
 }
 
 fn sentences(drawn: &[Drawn<'_>]) -> Vec<String> {
@@ -196,4 +200,28 @@ fn names_beyond_the_first_are_a_number() {
         said,
         ["2 c processes and a and 1 more -> port 80 of 2 addresses"]
     );
+}
+
+#[test]
+fn a_load_whose_connections_are_reset_unanswered_is_turned_away() {
+    let part = |asked: i64, answered: i64, port: u16| {
+        let client = format!("python3 (7) -> 127.0.0.1:{port}");
+        let grown = [
+            ("opened", 100),
+            ("sends", asked),
+            ("receives", answered),
+            ("reset", 28),
+        ];
+        let drawn = [
+            Drawn("nginx (3) :80 <- 127.0.0.1", Role::Target, 1, SOME),
+            Drawn(&client, Role::Generator, 0, &grown),
+        ];
+        TurnedAway::of(&timeline(&drawn), window()).map(|it| it.part())
+    };
+    assert_eq!(part(100, 72, 80), Some(0.28));
+    // Each was answered; nothing was asked; many questions are asked on one connection; it is somebody else's port.
+    assert_eq!(part(100, 100, 80), None);
+    assert_eq!(part(0, 0, 80), None);
+    assert_eq!(part(9_000, 8_990, 80), None);
+    assert_eq!(part(100, 72, 81), None);
 }

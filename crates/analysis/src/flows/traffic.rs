@@ -1,10 +1,12 @@
 //! What one flow transferred over a window.
 
-use model::{EntityKind, EntityRecord, Role, Timeline, Window};
+use model::{EntityId, EntityKind, EntityRecord, Role, Timeline, Window};
 use sensors::flow::{FLOW, FlowName, OPEN, WIDTH};
 
 /// One flow over a window.
 pub(super) struct Traffic {
+    /// Its number in the recording.
+    pub(super) id: EntityId,
     pub(super) name: FlowName,
     /// Its process's.
     pub(super) role: Role,
@@ -48,6 +50,7 @@ fn flow(timeline: &Timeline, record: &EntityRecord, window: Window) -> Option<Tr
         *value = own.unwrap_or(0.0);
     }
     Some(Traffic {
+        id: record.id,
         name: FlowName::parse(&record.entity.name)?,
         role: process.map_or(Role::Background, |it| it.role),
         open: open.mean(window)? * covered.seconds() / window.seconds().max(1e-9),

@@ -1,6 +1,7 @@
 //! Diagnosis as its users see it: a drawn timeline in, a report out.
 
 mod accounting;
+mod apart;
 mod beside;
 mod borders;
 mod cache;
