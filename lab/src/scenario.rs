@@ -113,6 +113,9 @@ pub enum Set {
     /// What is asked and reported most often in public, by a writer who had not read the engine.
     #[value(name = "strangers-14")]
     Strangers14,
+    /// What incidents, runbooks and support pages report most often, by a writer who had not read the engine.
+    #[value(name = "strangers-15")]
+    Strangers15,
 }
 
 /// What a scenario is there for.

@@ -1,0 +1,52 @@
+# A service of several processes, each of which accepts a connection and answers it until it is closed. A request is noted
+# in the journal of its process in six steps, each of which the disk has before the next ("sync") or later ("later").
+#
+# journal.pl PORT FOLDER sync|later
+
+use strict;
+use warnings;
+use IO::Handle;
+use IO::Socket::INET;
+use Socket qw(IPPROTO_TCP TCP_NODELAY);
+
+use constant PROCESSES => 4;
+use constant NOTES => 6;
+use constant REPLY => "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
+use constant NOTE => 'x' x 512;
+
+my ($port, $folder, $word) = @ARGV;
+
+sub answer {
+    my ($connection, $journal) = @_;
+    setsockopt $connection, IPPROTO_TCP, TCP_NODELAY, 1;
+    # A head ends with an empty line, and there is no body.
+    local $/ = "\r\n\r\n";
+    while (defined(my $head = <$connection>)) {
+        for (1 .. NOTES) {
+            syswrite $journal, NOTE or die "cannot write: $!";
+            if ($word eq 'sync') { $journal->sync or die "cannot sync: $!" }
+        }
+        syswrite $connection, REPLY or last;
+    }
+    close $connection;
+}
+
+my $listener = IO::Socket::INET->new(
+    LocalAddr => '0.0.0.0', LocalPort => $port, Listen => 64, ReuseAddr => 1,
+) or die "cannot listen: $!";
+
+my @children;
+for (1 .. PROCESSES) {
+    my $child = fork;
+    die "cannot start a process: $!" unless defined $child;
+    if ($child == 0) {
+        $SIG{PIPE} = 'IGNORE';
+        open my $journal, '>>', "$folder/journal-$$" or die "cannot open a journal: $!";
+        while (my $connection = $listener->accept) { answer($connection, $journal) }
+        exit;
+    }
+    push @children, $child;
+}
+# Nobody else would end them.
+$SIG{TERM} = sub { kill 'TERM', @children; exit };
+sleep while 1;

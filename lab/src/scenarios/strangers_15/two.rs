@@ -1,0 +1,134 @@
+//! Two causes at once: delays that add up, since in a closed loop only one thing can be full.
+
+use anyhow::Result;
+
+use super::programs::{LIGHTTPD, NODE, PERL, PYTHON, missing};
+use super::{cause, downstream, far, servers, sixth, unknown};
+use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
+use crate::scenarios::held_out::here;
+use crate::stage::Stage;
+
+/// Its situations.
+pub fn scenarios() -> Vec<Scenario> {
+    let both = |words, expect, set_up| Scenario {
+        kind: Kind::TwoCauses,
+        ..cause(words, expect, set_up)
+    };
+    vec![
+        both(
+            [
+                "node-checkout",
+                "slow service and fsync",
+                "Two connections check out at a shop in Node.js, which asks the service that takes the \
+                 money, for 5 ms, and then writes the six lines of the order to a file and waits \
+                 for each, on a disk that takes its time.",
+            ],
+            Expect::one("net.remote", Who::Peer).and("io.sync", Who::Target),
+            checkout,
+        ),
+        both(
+            [
+                "lighttpd-far-and-slow-backend",
+                "long way to the client and a slow service",
+                "Four connections ask lighttpd, 3 ms away in each direction, for an answer of a service \
+                 behind it that takes 6 ms.",
+            ],
+            Expect::one("net.rtt", Who::Peer).and("net.remote", Who::Peer),
+            far_and_slow_backend,
+        ),
+        both(
+            [
+                "perl-far-journal",
+                "fsync and a long way to the client",
+                "Two connections have a service in Perl, 2 ms away in each direction, note something \
+                 in six steps in a journal, which it syncs each time, on a disk that takes its time.",
+            ],
+            Expect::one("net.rtt", Who::Peer).and("io.sync", Who::Target),
+            far_journal,
+        ),
+    ]
+}
+
+/// From <https://www.lukretium.com/blog/third-party-api-that-went-slow-not-down>, where a checkout hung since the service that
+/// takes the money took long, and <https://access.redhat.com/node/6970109>, which asks whether the disk below keeps up with the
+/// syncs of what must not be lost.
+fn checkout(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    if let Some(why) = missing(&[NODE]) {
+        return Ok(SetUp::NotHere(why));
+    }
+    let disk = match stage.slow_disk() {
+        Ok(disk) => disk,
+        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
+    };
+    servers::wear_in(stage, &disk)?;
+    stage.give_away(&disk)?;
+    let (sleep_us, word) = match cause {
+        Cause::Made => (5_000, "sync"),
+        Cause::Removed => (0, "later"),
+    };
+    let (service, address) = downstream(stage, sleep_us)?;
+    let peer = format!("pid:{service}@ {address}");
+    stage.cast.insert(Who::Peer, peer);
+    let (pid, port) = servers::checking_out(stage, &address, &disk, word)?;
+    let address = here(&port);
+    let words = ["load", &address, "--http", "/", "--connections", "2"];
+    // The service was started before it.
+    unknown(stage, &words)?
+        .with("--target", format!("pid:{pid}"))
+        .ready()
+}
+
+/// From <https://repost.aws/knowledge-center/elb-latency-troubleshooting>: what a load balancer is slow by is the network first,
+/// and then what the servers behind it wait for; its metrics tell the one from the other.
+fn far_and_slow_backend(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    if let Some(why) = missing(&[LIGHTTPD, PYTHON]) {
+        return Ok(SetUp::NotHere(why));
+    }
+    let sleep_us = match cause {
+        Cause::Made => "6000",
+        Cause::Removed => "0",
+    };
+    // A socket of the file system is the same in each network.
+    let (service, socket) = sixth::unix_service(stage, sleep_us)?;
+    let lighttpd = servers::lighttpd_before(stage, &socket)?;
+    let (server, address) = match far(stage, &lighttpd, cause, 3)? {
+        Ok(it) => it,
+        Err(why) => return Ok(SetUp::NotHere(why)),
+    };
+    // The one is named by its address, the other by its process.
+    let peers = format!("pid:{service}@ {address}");
+    stage.cast.insert(Who::Peer, peers);
+    let words = ["load", &address, "--http", "/", "--connections", "4"];
+    // Sockets of another network namespace cannot be followed from here.
+    unknown(stage, &words)?
+        .with("--target", format!("pid:{server}"))
+        .ready()
+}
+
+/// From <https://www.netdata.cloud/guides/cockroachdb/cockroachdb-wal-fsync-latency-high/>, where each write waits for the sync
+/// of a log, and <https://notjustapm.dev/case-studies/microservices-latency-audit>, where what no service had spent was the way
+/// between them: writes to another region have both.
+fn far_journal(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
+    if let Some(why) = missing(&[PERL]) {
+        return Ok(SetUp::NotHere(why));
+    }
+    let disk = match stage.slow_disk() {
+        Ok(disk) => disk,
+        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
+    };
+    servers::wear_in(stage, &disk)?;
+    let word = match cause {
+        Cause::Made => "sync",
+        Cause::Removed => "later",
+    };
+    let perl = servers::journal_for_all(stage, &disk, word)?;
+    let (server, address) = match far(stage, &perl, cause, 2)? {
+        Ok(it) => it,
+        Err(why) => return Ok(SetUp::NotHere(why)),
+    };
+    let words = ["load", &address, "--http", "/", "--connections", "2"];
+    // Sockets of another network namespace cannot be followed from here.
+    unknown(stage, &words)?
+        .with("--target", format!("pid:{server}"))
+        .ready()
+}
