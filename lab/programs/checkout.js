@@ -1,4 +1,4 @@
-// A shop that takes an order: it asks the service that takes the money, and then writes the six lines of the order to a
+// A shop that takes an order: it asks the service that takes the money, and then writes the three lines of the order to a
 // file of which no other request has need at that time, one after the other, and waits until the disk has each ("sync"), or
 // leaves that to the kernel ("later").
 
@@ -11,7 +11,7 @@ const [host, servicePort] = service.split(':');
 const agent = new http.Agent({ keepAlive: true });
 const line = Buffer.alloc(512, 'x');
 const free = [];
-const NOTES = 6;
+const NOTES = 3;
 
 for (let number = 0; number < 8; number++) {
     free.push(fs.openSync(path.join(folder, `orders-${number}`), 'a'));

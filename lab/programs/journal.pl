@@ -1,5 +1,5 @@
 # A service of several processes, each of which accepts a connection and answers it until it is closed. A request is noted
-# in the journal of its process in six steps, each of which the disk has before the next ("sync") or later ("later").
+# in the journal of its process in three steps, each of which the disk has before the next ("sync") or later ("later").
 #
 # journal.pl PORT FOLDER sync|later
 
@@ -10,7 +10,7 @@ use IO::Socket::INET;
 use Socket qw(IPPROTO_TCP TCP_NODELAY);
 
 use constant PROCESSES => 4;
-use constant NOTES => 6;
+use constant NOTES => 3;
 use constant REPLY => "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
 use constant NOTE => 'x' x 512;
 

@@ -1,13 +1,18 @@
 //! The servers that only this set has. Each function that starts one returns its process and its port.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::first::{PYTHON, built, interpreted, java_class, start};
 use crate::scenarios::held_out::{free_port, here, wait_for};
 use crate::stage::Stage;
+
+/// Syncs by which a disk is known.
+const TRIED: u32 = 100;
 
 /// PgBouncer before the started PostgreSQL, which takes so many clients; its process and its socket.
 pub fn pgbouncer_for(stage: &mut Stage, clients: &str) -> Result<(u32, PathBuf)> {
@@ -105,13 +110,20 @@ pub fn in_two_pieces(stage: &mut Stage, word: &str) -> Result<(u32, String)> {
 }
 
 /// Writes more to a disk of the stage's than its journal has room for: what a journal writes to for the first time takes
-/// several times as long, and what a sync costs would change in the middle of a run.
-pub fn wear_in(stage: &Stage, disk: &Path) -> Result<()> {
+/// several times as long, and what a sync costs would change in the middle of a run. How long a sync takes then.
+pub fn wear_in(stage: &Stage, disk: &Path) -> Result<Duration> {
     let path = disk.join("worn");
     let mut write = Command::new("dd");
     write.arg(format!("of={}", path.display()));
     write.args(["if=/dev/zero", "bs=1M", "count=192", "oflag=sync"]);
     write.arg("status=none");
     stage.step(write)?;
-    std::fs::remove_file(&path).context("cannot remove a file")
+    std::fs::remove_file(&path).context("cannot remove a file")?;
+    let mut file = std::fs::File::create(&path).context("cannot write a file")?;
+    let since = Instant::now();
+    for _ in 0..TRIED {
+        file.write_all(&[7; 512])?;
+        file.sync_all()?;
+    }
+    Ok(since.elapsed() / TRIED)
 }
