@@ -18,7 +18,7 @@ use sensors::thread_time::Holder;
 use sensors::wait_channel::WaitChannel;
 
 pub use crate::cpus::{Core, CpuUse, Machine};
-pub use crate::flows::TurnedAway;
+pub use crate::flows::{ToldBy, TurnedAway};
 pub use crate::io::{Disk, Filesystem, Io, Limit, Others};
 pub use crate::memory::{GroupMemory, Memory};
 pub use crate::neighbours::Culprit;

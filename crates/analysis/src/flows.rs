@@ -11,7 +11,7 @@ use model::{Party, PortReport, Report, Role, Timeline, Window};
 use sensors::flow::{Peer, Protocol, Side};
 
 use traffic::{Traffic, flows};
-pub use turned_away::TurnedAway;
+pub use turned_away::{ToldBy, TurnedAway};
 
 /// Ports in a report, at most, and names and addresses of each.
 const MOST_PORTS: usize = 20;

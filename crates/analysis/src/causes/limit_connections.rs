@@ -7,7 +7,7 @@ use super::evidence::{machine, number, share};
 use super::family::Family;
 use crate::account::MAY_BE_REST;
 use crate::bounds;
-use crate::facts::{Facts, OpenFiles, TurnedAway, Used};
+use crate::facts::{Facts, OpenFiles, ToldBy, TurnedAway, Used};
 use crate::formula;
 use crate::number_format::{integer, percent};
 use crate::thresholds::Threshold;
@@ -23,10 +23,10 @@ const NONE_LEFT: Threshold = Threshold::share(
     0.98,
     "Files open, of those allowed, with which hardly ever one was left",
 );
-const RESET: Threshold = Threshold::share(
-    "reset",
+const TURNED_AWAY: Threshold = Threshold::share(
+    "turned_away",
     0.05,
-    "Connections of the load that the server reset instead of answering",
+    "Connections of the load that the server turned away",
 );
 const COST: Threshold = Threshold::share(
     "cost",
@@ -40,8 +40,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Failure,
     family: Family::Outside,
-    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so from `used` on that counts only where requests are in line at its sockets while its threads do nothing that is known to be work, which is the most that it can have cost; from `none_left` on it counts by itself, since whatever is opened next fails. A server that has reached a limit of its own (`worker_connections`, `maxclients`) accepts a connection and closes it without an answer: where the load runs here, it sees these reset (table `flow`). Where neither the workload was listened to nor the server asked, nor open files and connections were counted, it cannot be told.",
-    thresholds: &[USED, NONE_LEFT, RESET, COST],
+    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so from `used` on that counts only where requests are in line at its sockets while its threads do nothing that is known to be work, which is the most that it can have cost; from `none_left` on it counts by itself, since whatever is opened next fails. A server that has reached a limit of its own (`worker_connections`, `maxclients`) accepts a connection and closes it without an answer: where the load runs here, it sees these reset (table `flow`). Of PostgreSQL's protocol, on a unix socket, a client that is turned away has sent one message, and any other at least two. Where neither the workload was listened to nor the server asked, nor open files and connections were counted, it cannot be told.",
+    thresholds: &[USED, NONE_LEFT, TURNED_AWAY, COST],
     upstream: &[],
     wait: None,
     would_help: &[],
@@ -68,9 +68,9 @@ fn judge(case: &Case<'_>) -> Judgement {
     if let Some(files) = files.filter(|it| costs(facts, it)) {
         return Ok(no_more_files(case, &entity, files));
     }
-    let reset = facts.sessions.turned_away;
-    if let Some(reset) = reset.filter(|it| it.part() >= RESET.value()) {
-        return Ok(closed_unanswered(case, name, &entity, reset));
+    let turned = facts.sessions.turned_away;
+    if let Some(turned) = turned.filter(|it| it.part() >= TURNED_AWAY.value()) {
+        return Ok(closed_unanswered(case, name, &entity, turned));
     }
     let used = facts.sessions.used.as_ref();
     if let Some(server) = used.filter(|it| it.part() >= USED.value()) {
@@ -196,22 +196,30 @@ fn turned_away(case: &Case<'_>, name: &str, entity: &Entity, complaint: &Complai
     }
 }
 
-fn closed_unanswered(case: &Case<'_>, name: &str, entity: &Entity, reset: TurnedAway) -> Finding {
+fn closed_unanswered(case: &Case<'_>, name: &str, entity: &Entity, turned: TurnedAway) -> Finding {
+    let (least, what, column) = match turned.by {
+        ToldBy::Reset => ("", "without an answer", "flow.reset"),
+        ToldBy::Startup => (
+            "at least ",
+            "before they had asked for anything",
+            "flow.sends",
+        ),
+    };
     let sentence = format!(
-        "{name} takes no more connections at times: it closed {} of the load's {} connections without an answer.",
-        percent(reset.part()),
-        integer(reset.opened)
+        "{name} takes no more connections at times: it closed {least}{} of the load's {} connections {what}.",
+        percent(turned.part()),
+        integer(turned.opened)
     );
     let evidence = share(
         case.facts,
-        "connections reset",
-        "flow.reset",
+        "connections turned away",
+        column,
         entity,
-        reset.part(),
-        RESET.value(),
+        turned.part(),
+        TURNED_AWAY.value(),
     );
     Finding {
-        evidence: vec![evidence.by(reset.formula())],
+        evidence: vec![evidence.by(turned.formula())],
         would_help: vec![bounds::not_known(
             format!("a higher limit of connections in {name}"),
             "what those do that were turned away is not recorded",

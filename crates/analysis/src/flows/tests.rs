@@ -225,3 +225,29 @@ fn a_load_whose_connections_are_reset_unanswered_is_turned_away() {
     assert_eq!(part(9_000, 8_990, 80), None);
     assert_eq!(part(100, 72, 81), None);
 }
+
+#[test]
+fn a_session_of_postgresql_that_asks_nothing_was_turned_away() {
+    let part = |opened: i64, sends: i64, path: &str| {
+        let (server, client) = (
+            format!("pgbouncer (3) <- {path}"),
+            format!("app (7) -> {path}"),
+        );
+        let grown = [
+            ("opened", opened),
+            ("sends", sends),
+            ("receives", 9 * opened),
+        ];
+        let drawn = [
+            Drawn(&server, Role::Target, 1, SOME),
+            Drawn(&client, Role::Generator, 0, &grown),
+        ];
+        TurnedAway::of(&timeline(&drawn), window()).map(|it| it.part())
+    };
+    assert_eq!(part(100, 125, "/run/.s.PGSQL.6432"), Some(0.75));
+    // Each asked one thing; few sessions; whoever only looks whether it listens; another protocol.
+    assert_eq!(part(100, 200, "/run/.s.PGSQL.6432"), None);
+    assert_eq!(part(9, 9, "/run/.s.PGSQL.6432"), None);
+    assert_eq!(part(100, 0, "/run/.s.PGSQL.6432"), None);
+    assert_eq!(part(100, 125, "/run/app.sock"), None);
+}
