@@ -266,17 +266,22 @@ static __always_inline bool has_read(struct sock *sk, struct connection *connect
 	return true;
 }
 
+/* Whether the open call is this CPU's to count: both ends of a unix socket may send at once. */
+static __always_inline bool take_call(struct connection *connection, __u32 to)
+{
+	return __sync_val_compare_and_swap(&connection->call, CALL_OPEN, to) == CALL_OPEN;
+}
+
 /* A request counts once its answer was read, which the next send shows, or the connection's end. */
 static __always_inline void count_answered(struct sock *sk, struct connection *connection)
 {
 	struct requests_account *account;
 	__u64 ticks;
 
-	if (connection->call != CALL_OPEN) {
+	if (!take_call(connection, CALL_NONE)) {
 		connection->call = CALL_NONE;
 		return;
 	}
-	connection->call = CALL_NONE;
 	count_request(connection);
 	if (sk->__sk_common.skc_family != AF_UNIX)
 		connection->ended_jiffies = received_jiffies(sk);
@@ -409,7 +414,13 @@ static __always_inline void count_first(struct connection *connection)
 			__sync_fetch_and_add(&account->ns, connection->answered_ns - before);
 		return;
 	}
-	connection->call = CALL_COUNTED;
+	if (!take_call(connection, CALL_COUNTED))
+		return;
+	/* The client went on meanwhile, and counted it: what is open is what it sent then. */
+	if (*(volatile __u32 *)&connection->requests) {
+		connection->call = CALL_OPEN;
+		return;
+	}
 	count_request(connection);
 	ticks = ticks_ns(connection);
 	if (!account)

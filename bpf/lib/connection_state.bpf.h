@@ -42,6 +42,8 @@ struct connection {
 	__u32 came;
 	/* enum input, of a unix socket. */
 	__u32 input;
+	/* enum call, of a client; a word, to be taken by one of two CPUs. */
+	__u32 call;
 	/* enum protocol */
 	__u8 protocol;
 	/* Whether the last read that was looked at held more than one request. */
@@ -52,8 +54,6 @@ struct connection {
 	__u8 asked;
 	/* Whether the other end is on this machine too, so that its sends tell when requests arrive. */
 	__u8 is_local;
-	/* enum call, of a client. */
-	__u8 call;
 	/* Of a client that asks by datagrams: questions without an answer. */
 	__u8 unanswered;
 };

@@ -140,8 +140,13 @@ fn statements_have_their_time_their_text_and_rare_ones_a_beginning() {
         let slept = growth(timeline, sleep, Part::Other.column_name());
         assert!(slept > 0.8 * without_line(sleep), "it sleeps: {slept}");
         let calls = growth(timeline, sleep, "calls");
+        // One call at either end may have been under way: it counts, and a part of its sleep does not.
+        let whole = (calls - 1.0).max(1.0) / calls.max(1.0);
         let per_call = slept / calls.max(1.0);
-        assert!((4.9e7..7e7).contains(&per_call), "{per_call} ns per call");
+        assert!(
+            (4.9e7 * whole..7e7).contains(&per_call),
+            "{per_call} ns per call of {calls}"
+        );
         let short = statement(timeline, "select abalance");
         assert!(growth(timeline, short, "calls") > 10.0);
         let none = statement(timeline, NO_STATEMENT);
