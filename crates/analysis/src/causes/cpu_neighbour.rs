@@ -34,7 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
     kind: Kind::Limit,
     family: Family::Cpu,
     told_by: "Where programs in the kernel are allowed, each wait for a CPU is told with who had that CPU meanwhile (table `thread_time`), and each process with what it held up of the target's waits (`process_time`): the culprit is named by that, and measured, however busy the CPUs are on average: bursts leave them idle in between. On full CPUs a wait behind a thread of one's own is others' doing as well, had these another CPU meanwhile: there the part of the CPU time that they used counts, unless they give way, as work of little weight does (under a tenth of the waits are behind it). A wait no longer than a wake-up takes, on CPUs that have room, needs no cause. Elsewhere nobody says who held a CPU while a thread waited: who used the CPUs of a full machine stands for it, and the answer is *consistent* at most. The load generator is never the neighbour: where it is not known, `--target generator=name:X` names it.\n\nA quota of the target's own group goes before it: a throttled target waits on an idle machine.",
-    thresholds: &[HELD_BY_OTHERS, WAIT, CULPRIT, WAKE_UP, AT_ONCE],
+    thresholds: &[HELD_BY_OTHERS, WAIT, CULPRIT, GIVES_WAY, WAKE_UP, AT_ONCE],
     upstream: &[Upstream::Worded("cpu.quota", |quota| {
         format!("the CPU is withheld by the quota of {}", quota.entity.name)
     })],
@@ -87,8 +87,11 @@ fn others_part(facts: &Facts<'_>, holders: Option<Holders>) -> f64 {
     }
 }
 
-/// Others behind whom less of the waits for a CPU are give way.
-const GIVES_WAY: f64 = 0.10;
+const GIVES_WAY: Threshold = Threshold::share(
+    "gives_way",
+    0.10,
+    "Part of the waits for a CPU behind others, below which they give way",
+);
 
 /// The part of the waits for a CPU that is others' doing. Who waits behind a thread of its own would not, were the other CPUs
 /// not others' meanwhile: on full CPUs it is the part of the CPU time that these used, unless they give way: whoever has
@@ -99,7 +102,9 @@ pub(super) fn others_doing(facts: &Facts<'_>, holders: Holders) -> f64 {
     let may_move = is_full && facts.effective_cpus > 1 && !facts.is_pinned();
     let culprit = facts.culprit.as_ref();
     match culprit.is_some_and(|it| it.part >= CULPRIT.value()) && may_move {
-        true => behind.max(facts.cpu.part(facts.cpu.rest_ns) * (behind / GIVES_WAY).min(1.0)),
+        true => {
+            behind.max(facts.cpu.part(facts.cpu.rest_ns) * (behind / GIVES_WAY.value()).min(1.0))
+        }
         false => behind,
     }
 }
@@ -225,7 +230,7 @@ fn evidence_of_measured(
     let (wait, _) = cpu_wait(facts, WAIT.value());
     let by_use = is_by_use(holders);
     let least = if by_use {
-        GIVES_WAY
+        GIVES_WAY.value()
     } else {
         HELD_BY_OTHERS.value()
     };

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::first::{PYTHON, interpreted, start};
-use super::second;
+use super::{far, second, sixth, unknown};
 use crate::interrupt;
+use crate::scenario::{Cause, SetUp, Who};
 use crate::scenarios::held_out::free_port;
 use crate::stage::Stage;
 
@@ -91,4 +92,32 @@ pub fn read_once_beside(stage: &mut Stage, confined: u32, file: &Path) -> Result
         interrupt::pause()?;
     }
     Ok(())
+}
+
+/// A service that takes `sleep_us` behind what stands before it, which is 3 ms away from its clients; neither without the cause.
+pub fn far_and_slow(
+    stage: &mut Stage,
+    cause: Cause,
+    sleep_us: &str,
+    front: impl FnOnce(&Stage, &Path) -> Result<Command>,
+) -> Result<SetUp> {
+    let sleep_us = match cause {
+        Cause::Made => sleep_us,
+        Cause::Removed => "0",
+    };
+    // A socket of the file system is the same in each network.
+    let (service, socket) = sixth::unix_service(stage, sleep_us)?;
+    let front = front(stage, &socket)?;
+    let (server, address) = match far(stage, &front, cause, 3)? {
+        Ok(it) => it,
+        Err(why) => return Ok(SetUp::NotHere(why)),
+    };
+    // The one is named by its address, the other by its process.
+    let peers = format!("pid:{service}@ {address}");
+    stage.cast.insert(Who::Peer, peers);
+    let words = ["load", &address, "--http", "/", "--connections", "4"];
+    // Sockets of another network namespace cannot be followed from here.
+    unknown(stage, &words)?
+        .with("--target", format!("pid:{server}"))
+        .ready()
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::programs::{NODE, PYTHON, missing};
-use super::{cause, downstream, far, servers, sixth, unknown};
+use super::{cause, downstream, servers, unknown};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
 use crate::scenarios::held_out::here;
 use crate::scenarios::loads::pgbench_script;
@@ -57,25 +57,7 @@ fn far_and_slow_service(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[NODE, PYTHON]) {
         return Ok(SetUp::NotHere(why));
     }
-    let sleep_us = match cause {
-        Cause::Made => "7000",
-        Cause::Removed => "0",
-    };
-    // A socket of the file system is the same in each network.
-    let (service, socket) = sixth::unix_service(stage, sleep_us)?;
-    let node = servers::page_for_all(stage, &socket)?;
-    let (server, address) = match far(stage, &node, cause, 3)? {
-        Ok(it) => it,
-        Err(why) => return Ok(SetUp::NotHere(why)),
-    };
-    // The one is named by its address, the other by its process.
-    let peers = format!("pid:{service}@ {address}");
-    stage.cast.insert(Who::Peer, peers);
-    let words = ["load", &address, "--http", "/", "--connections", "4"];
-    // Sockets of another network namespace cannot be followed from here.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{server}"))
-        .ready()
+    servers::far_and_slow(stage, cause, "7000", servers::page_for_all)
 }
 
 /// From <https://codewithsundeep.com/discussion/solution/57085874>, where a view of Django took long since it sent a mail, and

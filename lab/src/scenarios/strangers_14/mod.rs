@@ -17,9 +17,9 @@ use anyhow::Result;
 
 use super::strangers::{downstream, far, programs, servers as first, unknown};
 use super::strangers_2::servers as second;
-use super::strangers_6::servers as sixth;
 use super::strangers_7::servers as seventh;
 use super::strangers_9::servers as ninth;
+use super::strangers_13::servers as thirteenth;
 use crate::scenario::{Cause, Expect, Scenario, Set, SetUp};
 use crate::stage::Stage;
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::programs::{HAPROXY, PYTHON, missing};
-use super::{cause, downstream, far, ninth, servers, sixth, unknown};
+use super::{cause, downstream, far, ninth, servers, thirteenth, unknown};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
 use crate::scenarios::held_out::here;
 use crate::stage::Stage;
@@ -113,22 +113,5 @@ fn far_and_slow_service(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[HAPROXY, PYTHON]) {
         return Ok(SetUp::NotHere(why));
     }
-    let sleep_us = match cause {
-        Cause::Made => "6000",
-        Cause::Removed => "0",
-    };
-    let (service, socket) = sixth::unix_service(stage, sleep_us)?;
-    let haproxy = servers::haproxy_for_all(stage, &socket)?;
-    let (server, address) = match far(stage, &haproxy, cause, 3)? {
-        Ok(it) => it,
-        Err(why) => return Ok(SetUp::NotHere(why)),
-    };
-    // The one is named by its address, the other by its process.
-    let peers = format!("pid:{service}@ {address}");
-    stage.cast.insert(Who::Peer, peers);
-    let words = ["load", &address, "--http", "/", "--connections", "4"];
-    // Sockets of another network namespace cannot be followed from here.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{server}"))
-        .ready()
+    thirteenth::far_and_slow(stage, cause, "6000", servers::haproxy_for_all)
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::programs::{LIGHTTPD, NODE, PERL, PYTHON, missing};
-use super::{cause, downstream, far, servers, sixth, unknown};
+use super::{cause, downstream, far, servers, thirteenth, unknown};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
 use crate::scenarios::held_out::here;
 use crate::stage::Stage;
@@ -88,25 +88,7 @@ fn far_and_slow_backend(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[LIGHTTPD, PYTHON]) {
         return Ok(SetUp::NotHere(why));
     }
-    let sleep_us = match cause {
-        Cause::Made => "6000",
-        Cause::Removed => "0",
-    };
-    // A socket of the file system is the same in each network.
-    let (service, socket) = sixth::unix_service(stage, sleep_us)?;
-    let lighttpd = servers::lighttpd_before(stage, &socket)?;
-    let (server, address) = match far(stage, &lighttpd, cause, 3)? {
-        Ok(it) => it,
-        Err(why) => return Ok(SetUp::NotHere(why)),
-    };
-    // The one is named by its address, the other by its process.
-    let peers = format!("pid:{service}@ {address}");
-    stage.cast.insert(Who::Peer, peers);
-    let words = ["load", &address, "--http", "/", "--connections", "4"];
-    // Sockets of another network namespace cannot be followed from here.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{server}"))
-        .ready()
+    thirteenth::far_and_slow(stage, cause, "6000", servers::lighttpd_before)
 }
 
 /// From <https://www.netdata.cloud/guides/cockroachdb/cockroachdb-wal-fsync-latency-high/>, where each write waits for the sync
