@@ -419,6 +419,14 @@ static __always_inline void settle_transfer(struct sock *sk, struct flow_socket 
 	settle(&socket->received, received_bytes(sk, tcp), &account->received_bytes);
 }
 
+/* Whether a server that speaks first had only a refusal to say: the client had nothing to ask then. */
+static __always_inline bool is_turned_away(struct sock *sk, struct flow_socket *socket)
+{
+	struct tcp_sock *tcp = bpf_core_cast(sk, struct tcp_sock);
+
+	return socket->side == FLOW_CLIENT && !tcp->data_segs_out && tcp->data_segs_in;
+}
+
 /* A connection is over, or came to nothing. */
 static __always_inline void end(struct sock *sk, struct flow_socket *socket, int from)
 {
@@ -445,6 +453,8 @@ static __always_inline void end(struct sock *sk, struct flow_socket *socket, int
 		return;
 	settle_transfer(sk, socket, account);
 	add(&account->closed, 1);
+	if (is_turned_away(sk, socket))
+		add(&account->turned_away, 1);
 	if (socket->born_ns && bpf_ktime_get_ns() - socket->born_ns < FLOW_SHORT_NS)
 		add(&account->short_lived, 1);
 }

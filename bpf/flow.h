@@ -84,6 +84,8 @@ struct flow_account {
 	__u64 reset;
 	__u64 timed_out;
 	__u64 failed;
+	/* Connections that this end opened and that ended before it had sent anything, while the other end had. */
+	__u64 turned_away;
 	/* Segments sent again. */
 	__u64 retransmitted;
 	/* The kernel's smoothed round-trip times, as they were met at readings and at connections' ends, added up. */
@@ -103,6 +105,6 @@ struct flow_account {
 	__u32 open;
 	__u32 opened_in;
 };
-_Static_assert(sizeof(struct flow_account) == 40 + 8 * 20 + 16, "as the reader has it");
+_Static_assert(sizeof(struct flow_account) == 40 + 8 * 21 + 16, "as the reader has it");
 
 #endif

@@ -301,6 +301,7 @@ fn row(account: &Account, open: u32) -> [i64; WIDTH] {
         account.reset,
         account.timed_out,
         account.failed,
+        account.turned_away,
         account.retransmitted,
         account.rtt_ns,
         account.rtts,

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use model::{Column, ColumnKind, EntityKind, Quality, Table, Unit};
 
 /// Columns.
-pub const WIDTH: usize = 25;
+pub const WIDTH: usize = 26;
 /// The column of open connections, behind the codes.
 pub const OPEN: usize = 4;
 /// The column of when they are opened, the last before the counters.
@@ -313,6 +313,11 @@ fn columns() -> Vec<Column> {
             "failed",
             STATES,
             "Attempts to connect that came to nothing otherwise: no route, given up.",
+        ),
+        count(
+            "turned_away",
+            STATES,
+            "Connections that this end opened and that ended before it had sent anything, while the other end had: a server that speaks first, as MySQL does, had only a refusal to say.",
         ),
         count(
             "retransmitted",

@@ -40,7 +40,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the target",
     kind: Kind::Failure,
     family: Family::Outside,
-    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so from `used` on that counts only where requests are in line at its sockets while its threads do nothing that is known to be work, which is the most that it can have cost; from `none_left` on it counts by itself, since whatever is opened next fails. A server that has reached a limit of its own (`worker_connections`, `maxclients`) accepts a connection and closes it without an answer: where the load runs here, it sees these reset (table `flow`). Of PostgreSQL's protocol, on a unix socket, a client that is turned away has sent one message, and any other at least two. Where neither the workload was listened to nor the server asked, nor open files and connections were counted, it cannot be told.",
+    told_by: "The workload was told so (`sorry, too many clients already`, `Too many connections`), or the sessions of PostgreSQL, MySQL or MariaDB are as many as it allows (`--postgres`, `--mysql`). What a command that nobody understands writes to standard error is searched too, unless that is a terminal. A connection is an open file too: where a process that serves has as many files open as it may (`ulimit -n`, table `open_files`), it takes no more of them until it closes one (EMFILE in accept(2)). Servers keep files open that they could close, so from `used` on that counts only where requests are in line at its sockets while its threads do nothing that is known to be work, which is the most that it can have cost; from `none_left` on it counts by itself, since whatever is opened next fails. A server that has reached a limit of its own (`worker_connections`, `maxclients`) accepts a connection and closes it without an answer: where the load runs here, it sees these reset, or, where the server is the first to speak (MySQL, MariaDB), ended before it has asked for anything (table `flow`). Of PostgreSQL's protocol, on a unix socket, a client that is turned away has sent one message, and any other at least two. Where neither the workload was listened to nor the server asked, nor open files and connections were counted, it cannot be told.",
     thresholds: &[USED, NONE_LEFT, TURNED_AWAY, COST],
     upstream: &[],
     wait: None,
@@ -199,6 +199,7 @@ fn turned_away(case: &Case<'_>, name: &str, entity: &Entity, complaint: &Complai
 fn closed_unanswered(case: &Case<'_>, name: &str, entity: &Entity, turned: TurnedAway) -> Finding {
     let (least, what, column) = match turned.by {
         ToldBy::Reset => ("", "without an answer", "flow.reset"),
+        ToldBy::Greeting => ("", "before they had asked for anything", "flow.turned_away"),
         ToldBy::Startup => (
             "at least ",
             "before they had asked for anything",

@@ -153,6 +153,9 @@ fn nothing_found(facts: &Facts<'_>) -> String {
         .filter(|item| item.class != LedgerClass::OnCpu)
         .filter(|item| item.class != LedgerClass::Outside || !enough)
         .max_by(|a, b| a.share.total_cmp(&b.share));
+    if let Some(late) = late_generator(facts, largest) {
+        return late;
+    }
     largest.map_or_else(
         || {
             format!(
@@ -161,6 +164,20 @@ fn nothing_found(facts: &Facts<'_>) -> String {
         },
         |item| unexplained(facts, target, item),
     )
+}
+
+/// What the load generator waited for a CPU, where nothing took as much of the response time.
+fn late_generator(facts: &Facts<'_>, largest: Option<&AccountItem>) -> Option<String> {
+    let (generator, late) = (facts.generator.as_ref()?, facts.generator_wait());
+    let is_most = largest.is_none_or(|item| item.share < late);
+    (is_most && late >= LEAST_EFFECT).then(|| {
+        format!(
+            "Undetermined: {} of {} was {} waiting for a CPU, and no cause that this version judges explains it.",
+            percent(late),
+            facts.whole(),
+            generator.name
+        )
+    })
 }
 
 /// What was seen most, and that nothing explains it.

@@ -227,6 +227,28 @@ fn a_load_whose_connections_are_reset_unanswered_is_turned_away() {
 }
 
 #[test]
+fn a_load_that_may_ask_nothing_of_who_speaks_first_is_turned_away() {
+    let part = |asked: i64, turned_away: i64| {
+        let grown = [
+            ("opened", 100),
+            ("sends", 5 * asked),
+            ("receives", 5 * asked + turned_away),
+            ("turned_away", turned_away),
+        ];
+        let served = [("receives", 5 * asked), ("sends", 100)];
+        let drawn = [
+            Drawn("mariadbd (3) :3306 <- 127.0.0.1", Role::Target, 1, &served),
+            Drawn("php (7) -> 127.0.0.1:3306", Role::Generator, 0, &grown),
+        ];
+        TurnedAway::of(&timeline(&drawn), window()).map(|it| (it.part(), it.by))
+    };
+    assert_eq!(part(94, 6), Some((0.06, ToldBy::Greeting)));
+    assert_eq!(part(100, 0), None);
+    // Nobody asks: it tells whoever comes, as a clock does.
+    assert_eq!(part(0, 100), None);
+}
+
+#[test]
 fn a_session_of_postgresql_that_asks_nothing_was_turned_away() {
     let part = |opened: i64, sends: i64, path: &str| {
         let (server, client) = (

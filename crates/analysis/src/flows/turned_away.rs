@@ -1,4 +1,4 @@
-//! Connections of the load that the target closed without a word.
+//! Connections of the load that the target closed before they had asked for anything, or unanswered.
 
 use model::{EntityId, Formula, Role, Timeline, Window};
 use sensors::flow::{FLOW, Peer, Side};
@@ -24,6 +24,8 @@ pub struct TurnedAway {
 pub enum ToldBy {
     /// The server reset it instead of answering.
     Reset,
+    /// The server, which speaks first, ended it before the client had asked for anything.
+    Greeting,
     /// A client of PostgreSQL's protocol said who it is and nothing after that: a session in which anything is asked has a
     /// second message ("Start-up", PostgreSQL's documentation, 55.2.1). At least so many.
     Startup,
@@ -39,7 +41,11 @@ impl TurnedAway {
             let is_client = it.role == Role::Generator && it.name.side == Side::Client;
             is_client && served.iter().any(|server| is_between(server, it))
         });
-        let each = to_target.filter_map(|it| reset(it).or_else(|| only_started(it)));
+        let is_asked = served.iter().any(|server| server.of("receives") > 0.0);
+        let each = to_target.filter_map(|it| {
+            let greeted = || only_greeted(it).filter(|_| is_asked);
+            reset(it).or_else(greeted).or_else(|| only_started(it))
+        });
         each.max_by(|a, b| a.turned_away.total_cmp(&b.turned_away))
     }
 
@@ -53,6 +59,7 @@ impl TurnedAway {
         let growth = |column| formula::growth(&FLOW.name, &[column], formula::one(self.flow));
         let turned_away = match self.by {
             ToldBy::Reset => growth("reset"),
+            ToldBy::Greeting => growth("turned_away"),
             ToldBy::Startup => {
                 let twice = formula::product([formula::number(2.0), growth("opened")]);
                 formula::rest(twice, growth("sends"))
@@ -78,6 +85,14 @@ fn reset(flow: &Traffic) -> Option<TurnedAway> {
     let is_asked = opened >= 1.0 && asked >= 0.9 * opened;
     let is_told = is_asked && reset > 0.0 && unanswered >= 0.5 * reset;
     is_told.then(|| TurnedAway::new(flow, reset, ToldBy::Reset))
+}
+
+/// Where connections ended before the client had sent anything, of a server that says something first. Where nobody ever
+/// asks it anything, that is its way.
+fn only_greeted(flow: &Traffic) -> Option<TurnedAway> {
+    let turned_away = flow.of("turned_away");
+    let is_told = turned_away > 0.0 && flow.of("opened") >= 1.0;
+    is_told.then(|| TurnedAway::new(flow, turned_away, ToldBy::Greeting))
 }
 
 /// Where clients of PostgreSQL, or of a pooler before it, sent less than two messages a connection.

@@ -391,3 +391,44 @@ fn who_had_the_cpus_in_bursts_is_named_however_busy_they_are() {
     let short = bursts.replace("tps    ", "tps *400");
     expect!["present: A neighbour holds the CPU: cgroup /batch (above all its process other2) had it for 62 % of the time that one was waited for, and 60 % of each request was server waiting for one."].assert_eq(&said(&drawn(&short).diagnose(), "cpu.neighbour"));
 }
+
+/// The server hardly waits, the load generator does, and of who had the CPUs one process was seen with a twentieth.
+#[test]
+fn nothing_is_healthy_while_nobody_knows_who_had_the_cpus() {
+    // Three others use a fifth of the CPUs each.
+    let text = booked()
+        .replace("wait      66666", "wait      00000")
+        .replace(
+            "rest      ####################  /batch",
+            "rest      44444444444444444444",
+        )
+        .replace(
+            "rest      55555555555555555555  /batch",
+            "rest      44444444444444444444\n    rest      44444444444444444444",
+        )
+        .replace("run x4    1", "run x4    0")
+        .replace("other1 *1e9", "other1 *1e8")
+        .replace("other2 *4e9", "other2 *1e8")
+        .replace("_ns *1e9 ", "_ns *1e6 ");
+    let late = "
+    genwait   88888888888888888888
+    process_time.delay_caused_ns other3 *1e8 33333333333333333333
+    thread_time.queued_rest_ns loader1 *1e9 88888888888888888888\n";
+    let mut run = drawn(&format!("{text}{late}"));
+    // The others have nothing in common: who started them started the server too.
+    let entities = &mut run.timeline.entities;
+    let shell = entities.iter().find(|it| it.entity.name == "shell");
+    let shell = shell.expect("others have a parent").id;
+    let servers = entities.iter_mut().filter(|it| it.entity.name == "server");
+    servers.for_each(|it| it.parent = Some(shell));
+    let report = run.diagnose();
+    expect![[r#"
+        cannot tell: for 100 % of the time that CPUs were waited for, others had them, but none stands out: other3 had 33 % of that
+        cannot tell: whose doing it was that CPUs were waited for, 72 % of each request
+        Undetermined: 72 % of each request was loadgen waiting for a CPU, and no cause that this version judges explains it."#]].assert_eq(&format!(
+        "{}\n{}\n{}",
+        said(&report, "cpu.neighbour"),
+        said(&report, "healthy"),
+        headline(&report).sentence
+    ));
+}

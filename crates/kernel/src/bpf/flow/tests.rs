@@ -164,6 +164,26 @@ fn refused_and_reset_connections_are_told_apart() {
 }
 
 #[test]
+fn who_may_not_ask_is_told_from_who_asks_and_from_who_says_nothing() {
+    let Some(mut flow) = loaded() else { return };
+    let (listener, address) = listener();
+    let (mut client, mut server) = ends(&listener, address);
+    exchange(&mut client, &mut server, 3, 5);
+    drop((client, server));
+    drop(ends(&listener, address));
+    let (mut client, mut server) = ends(&listener, address);
+    server.write_all(b"too many").expect("room");
+    drop(server);
+    let said = client.read_to_end(&mut Vec::new()).expect("its word");
+    drop(client);
+    let asks = at_port(&mut flow, TCP, CLIENT, address.port());
+    let serves = at_port(&mut flow, TCP, SERVER, address.port());
+    assert_eq!(said, 8);
+    assert_eq!((asks.closed, asks.turned_away), (3, 1));
+    assert_eq!((serves.closed, serves.turned_away), (3, 0));
+}
+
+#[test]
 fn datagrams_are_counted_one_by_one() {
     let Some(mut flow) = loaded() else { return };
     let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
