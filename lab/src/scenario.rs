@@ -116,6 +116,9 @@ pub enum Set {
     /// What incidents, runbooks and support pages report most often, by a writer who had not read the engine.
     #[value(name = "strangers-15")]
     Strangers15,
+    /// What tuning guides, manuals and the forums of users answer again and again, by a writer who had not read the engine.
+    #[value(name = "strangers-16")]
+    Strangers16,
 }
 
 /// What a scenario is there for.

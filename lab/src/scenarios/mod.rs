@@ -34,6 +34,7 @@ mod strangers_12;
 mod strangers_13;
 mod strangers_14;
 mod strangers_15;
+mod strangers_16;
 mod strangers_2;
 mod strangers_3;
 mod strangers_4;
@@ -95,6 +96,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_13::scenarios());
     all.extend(strangers_14::scenarios());
     all.extend(strangers_15::scenarios());
+    all.extend(strangers_16::scenarios());
     all
 }
 

@@ -6,7 +6,7 @@ use crate::scenario::{Kind, Scenario, Set};
 
 /// The sets with what they have: situations with one cause, with two, decoys, some that nothing of ours names, and kinds
 /// of server at least.
-const SETS: [(Set, [usize; 4], usize); 14] = [
+const SETS: [(Set, [usize; 4], usize); 15] = [
     (Set::Strangers2, [9, 2, 4, 1], 7),
     (Set::Strangers3, [9, 2, 3, 4], 7),
     (Set::Strangers4, [12, 2, 3, 1], 10),
@@ -21,6 +21,7 @@ const SETS: [(Set, [usize; 4], usize); 14] = [
     (Set::Strangers13, [8, 3, 4, 1], 9),
     (Set::Strangers14, [8, 3, 4, 1], 9),
     (Set::Strangers15, [8, 3, 4, 1], 9),
+    (Set::Strangers16, [8, 3, 4, 1], 9),
 ];
 
 fn of(set: Set) -> Vec<Scenario> {
@@ -33,11 +34,16 @@ fn server(scenario: &Scenario) -> Option<&str> {
     scenario.name.split('-').next()
 }
 
-/// The third set showed what was known on other servers, and the last four are samples of what people meet.
+/// The third set showed what was known on other servers, and the last five are samples of what people meet.
 fn may_make_again(set: Set) -> bool {
     matches!(
         set,
-        Set::Strangers3 | Set::Strangers12 | Set::Strangers13 | Set::Strangers14 | Set::Strangers15
+        Set::Strangers3
+            | Set::Strangers12
+            | Set::Strangers13
+            | Set::Strangers14
+            | Set::Strangers15
+            | Set::Strangers16
     )
 }
 
@@ -69,6 +75,7 @@ fn every_cause_of_a_set_is_another() {
         Set::Strangers13,
         Set::Strangers14,
         Set::Strangers15,
+        Set::Strangers16,
     ] {
         let all = of(set);
         let causes = all.iter().filter(|it| it.kind == Kind::Cause);
@@ -94,6 +101,7 @@ fn no_mechanism_is_made_twice_or_was_made_before() {
         Set::Strangers13,
         Set::Strangers14,
         Set::Strangers15,
+        Set::Strangers16,
     ] {
         let (all, own) = (super::all(), of(set));
         let mechanisms: BTreeSet<_> = own.iter().map(|it| it.mechanism).collect();

@@ -8,7 +8,7 @@
 mod databases;
 mod decoys;
 mod runtimes;
-mod servers;
+pub(super) mod servers;
 mod two;
 mod unnamed;
 mod web;
