@@ -119,6 +119,9 @@ pub enum Set {
     /// What tuning guides, manuals and the forums of users answer again and again, by a writer who had not read the engine.
     #[value(name = "strangers-16")]
     Strangers16,
+    /// What engineers of databases, web services and reliability tell of most often, by a writer who had not read the engine.
+    #[value(name = "strangers-17")]
+    Strangers17,
 }
 
 /// What a scenario is there for.

@@ -6,7 +6,7 @@ use crate::scenario::{Kind, Scenario, Set};
 
 /// The sets with what they have: situations with one cause, with two, decoys, some that nothing of ours names, and kinds
 /// of server at least.
-const SETS: [(Set, [usize; 4], usize); 15] = [
+const SETS: [(Set, [usize; 4], usize); 16] = [
     (Set::Strangers2, [9, 2, 4, 1], 7),
     (Set::Strangers3, [9, 2, 3, 4], 7),
     (Set::Strangers4, [12, 2, 3, 1], 10),
@@ -22,6 +22,7 @@ const SETS: [(Set, [usize; 4], usize); 15] = [
     (Set::Strangers14, [8, 3, 4, 1], 9),
     (Set::Strangers15, [8, 3, 4, 1], 9),
     (Set::Strangers16, [8, 3, 4, 1], 9),
+    (Set::Strangers17, [8, 3, 4, 1], 9),
 ];
 
 fn of(set: Set) -> Vec<Scenario> {
@@ -44,6 +45,7 @@ fn may_make_again(set: Set) -> bool {
             | Set::Strangers14
             | Set::Strangers15
             | Set::Strangers16
+            | Set::Strangers17
     )
 }
 
@@ -76,6 +78,7 @@ fn every_cause_of_a_set_is_another() {
         Set::Strangers14,
         Set::Strangers15,
         Set::Strangers16,
+        Set::Strangers17,
     ] {
         let all = of(set);
         let causes = all.iter().filter(|it| it.kind == Kind::Cause);
@@ -102,6 +105,7 @@ fn no_mechanism_is_made_twice_or_was_made_before() {
         Set::Strangers14,
         Set::Strangers15,
         Set::Strangers16,
+        Set::Strangers17,
     ] {
         let (all, own) = (super::all(), of(set));
         let mechanisms: BTreeSet<_> = own.iter().map(|it| it.mechanism).collect();

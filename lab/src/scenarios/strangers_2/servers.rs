@@ -16,7 +16,7 @@ use crate::stage::Stage;
 /// Processes that are not there by then will not come.
 const FORK_LIMIT: Duration = Duration::from_secs(10);
 /// Where Debian and its kin put Apache's modules.
-const APACHE_MODULES: &str = "/usr/lib/apache2/modules";
+pub const APACHE_MODULES: &str = "/usr/lib/apache2/modules";
 /// Lines of the text that web servers compress: a few ms of CPU each time.
 const LINES: u32 = 3000;
 

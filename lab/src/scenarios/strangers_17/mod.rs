@@ -1,0 +1,46 @@
+//! `strangers-17`, written on 2026-11-30, by somebody who had not read the engine: a sample of what blogs of companies,
+//! consultants, DBAs and SREs tell of slow services, and of how it was found. Each situation says where it is from. Of what
+//! is common there some mechanisms were made before; here they are on another kind of server, or by another program. The
+//! name of a situation begins with its kind of server.
+//!
+//! Nobody who writes one looks at what the diagnosis says of it first.
+
+mod databases;
+mod decoys;
+mod runtimes;
+mod servers;
+mod two;
+mod unnamed;
+mod web;
+
+use anyhow::Result;
+
+use super::strangers::{downstream, far, programs, servers as first, unknown};
+use super::strangers_2::servers as second;
+use super::strangers_3::servers as third;
+use super::strangers_9::servers as ninth;
+use super::strangers_12::servers as twelfth;
+use super::strangers_13::servers as thirteenth;
+use super::strangers_15::servers as fifteenth;
+use crate::scenario::{Cause, Expect, Scenario, Set, SetUp};
+use crate::stage::Stage;
+
+/// All of them, in the order in which they are run and shown.
+pub fn scenarios() -> Vec<Scenario> {
+    let mut all = databases::scenarios();
+    all.extend(web::scenarios());
+    all.extend(runtimes::scenarios());
+    all.extend(two::scenarios());
+    all.extend(decoys::scenarios());
+    all.push(unnamed::scenario());
+    all
+}
+
+/// A situation of this set with one cause, which costs throughput.
+fn cause(
+    names: [&'static str; 3],
+    expect: Expect,
+    set_up: fn(&mut Stage, Cause) -> Result<SetUp>,
+) -> Scenario {
+    Scenario::of_one_cause(Set::Strangers17, names, expect, set_up)
+}
