@@ -3,7 +3,9 @@
 //! The calls' own time says what a request waits for elsewhere, whatever the target's threads do meanwhile: a thread
 //! that waits in `recv` and an event loop with many calls under way look alike here.
 
-use model::{Amount, Entity, EntityId, EntityRecord, Meta, Role, Timeline, Whose, Window};
+use model::{
+    Amount, Entity, EntityId, EntityKind, EntityRecord, Meta, Role, Timeline, Whose, Window,
+};
 use sensors::request::{LONG_NS, PEER_CALLS, REQUESTS, bound_ns};
 
 use crate::formula;
@@ -121,6 +123,9 @@ impl Peer {
         };
         let process = last("process").and_then(|id| u32::try_from(id).ok());
         let process = process.and_then(|id| timeline.entities.get(EntityId(id)));
+        // The first row of earlier recordings has 0 of what was not known yet: of processes, the machine.
+        let process = process.filter(|it| it.entity.kind == EntityKind::Process);
+        let known = |column| last(column).filter(|it| *it > 0);
         let is_peer = |it: &EntityRecord| matches!(it.role, Role::Dependency | Role::Background);
         if process.is_some_and(|it| !is_peer(it)) || counts.requests <= 0.0 {
             return None;
@@ -131,8 +136,8 @@ impl Peer {
             calls: record.entity.clone(),
             process: process.map(|it| it.entity.clone()),
             count: counts.requests,
-            rtt_ns: last("rtt_min_ns").map(|ns| ns as f64),
-            connections: last("connections").map(|count| count as f64),
+            rtt_ns: known("rtt_min_ns").map(|ns| ns as f64),
+            connections: known("connections").map(|count| count as f64),
             ns: counts.ns(short.map(Each::answered_ns)),
             unread_ns: counts.short().0 * short.map_or(0.0, |it| it.unread_ns),
             short,

@@ -85,7 +85,7 @@ impl RequestCollector {
         } else {
             self.before
         };
-        place.counted = Some(Counted::new(entity, before, since, buffer));
+        place.counted = Some(Counted::new(entity, before, since, buffer, []));
     }
 
     /// Takes an account back from its connection.

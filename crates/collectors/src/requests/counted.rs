@@ -20,12 +20,14 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// From a time on at which its account held that much already.
+    /// From a time on at which its account held that much already. `others` are the further columns that are no growth of
+    /// an account: they hold what `set` says, and nothing before.
     pub(super) fn new(
         entity: EntityId,
         before: [i64; WIDTH],
         since: Timestamp,
         buffer: &mut TableBuffer,
+        others: impl IntoIterator<Item = usize>,
     ) -> Self {
         let width = buffer.table.columns.len();
         let open = buffer.table.position("open");
@@ -34,16 +36,13 @@ impl Counted {
             last: RowDeduplicator::new(entity, width),
             before,
             grew: since,
-            others: (open..open + 3).map(|it| (it, MISSING)).collect(),
+            others: (open..open + 3)
+                .chain(others)
+                .map(|it| (it, MISSING))
+                .collect(),
         };
         counted.take(since, &before, buffer);
         counted
-    }
-
-    /// Has columns hold something else than the growth of an account, from the next row on.
-    pub(super) fn with(mut self, others: impl IntoIterator<Item = (usize, i64)>) -> Self {
-        self.others.extend(others);
-        self
     }
 
     /// A look at the requests under way: all, the long ones, and how old those were together, ns. The next row has it.
@@ -104,4 +103,24 @@ pub(super) fn row(account: &Account, side: Side) -> [i64; WIDTH] {
         *to = count.cast_signed();
     }
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use sensors::request::PEER_CALLS;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_growth_is_not_known_before_it_is_said() {
+        let mut buffer = TableBuffer::new(&PEER_CALLS);
+        let process = PEER_CALLS.position("process").expect("a column");
+        let since = Timestamp::from_ns(1);
+        let mut counted = Counted::new(EntityId(7), [0; WIDTH], since, &mut buffer, [process]);
+        counted.set(process, 5);
+        counted.take(Timestamp::from_ns(2), &[3; WIDTH], &mut buffer);
+        let rows: Vec<_> = buffer.rows.iter().collect();
+        let of = |row: usize| (rows[row].2[0], rows[row].2[process]);
+        assert_eq!([of(0), of(1)], [(0, MISSING), (3, 5)]);
+    }
 }

@@ -84,7 +84,7 @@ impl RequestCollector {
         let path = format!("{}/calls/{name}", record.entity.path);
         let entity = Entity::new(EntityKind::Connection, name, path);
         let entity = add(registry, entity, caller, role, now);
-        let counted = Counted::new(entity, before, since, buffer).with(others(peer));
+        let counted = Counted::new(entity, before, since, buffer, others(peer));
         self.peers[place] = Some(PeerCalls {
             caller,
             counted,
@@ -114,13 +114,13 @@ impl PeerCalls {
 }
 
 /// The columns of a peer's row that are no growth of its account.
-fn others(peer: &Peer) -> impl Iterator<Item = (usize, i64)> {
+fn others(peer: &Peer) -> impl Iterator<Item = usize> {
     // Of datagrams no long ones are known beside the sample.
     let unknown: &[&str] = match peer.by_datagrams {
         true => &["process", "rtt_min_ns", "connections", "long", "long_ns"],
         false => &["process", "rtt_min_ns", "connections"],
     };
-    unknown.iter().map(|name| (column(name), MISSING))
+    unknown.iter().map(|name| column(name))
 }
 
 fn column(name: &str) -> usize {

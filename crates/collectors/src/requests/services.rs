@@ -71,7 +71,7 @@ impl RequestCollector {
         let entity = add(registry, entity, process, role, now);
         let before = counted::row(&self.programs.service(place)?, side);
         let buffer = &mut tables[self.tables[side as usize]];
-        let counted = Counted::new(entity, before, now, buffer);
+        let counted = Counted::new(entity, before, now, buffer, []);
         self.services[place] = Some(Service {
             process,
             side,
