@@ -119,7 +119,7 @@ pub enum Set {
     /// What tuning guides, manuals and the forums of users answer again and again, by a writer who had not read the engine.
     #[value(name = "strangers-16")]
     Strangers16,
-    /// What engineers of databases, web services and reliability tell of most often, by a writer who had not read the engine.
+    /// What engineers of databases, web services and reliability report most often, by a writer who had not read the engine.
     #[value(name = "strangers-17")]
     Strangers17,
 }

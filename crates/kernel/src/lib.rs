@@ -12,6 +12,7 @@ pub mod environment;
 pub mod error;
 mod exports;
 pub mod file_limits;
+pub mod file_opens;
 pub mod folder;
 #[doc(hidden)]
 pub mod fuzz_targets;

@@ -106,6 +106,18 @@ pub fn by_number(text: &str, number: u64) -> Option<Mount> {
     mounts.find(|mount| mount.number == number)
 }
 
+/// The first mount of a device, given as `major:minor`.
+pub fn by_device(text: &str, device: &str) -> Option<Mount> {
+    let mut mounts = text.lines().filter_map(Mount::parse);
+    mounts.find(|mount| &*mount.device == device)
+}
+
+/// Every mount that is reached locally, in the text's order; of the kernel's own none.
+pub fn local(text: &str) -> impl Iterator<Item = Mount> {
+    let mounts = text.lines().filter_map(Mount::parse);
+    mounts.filter(|mount| is_reached_locally(text, mount))
+}
+
 /// The mount that a path is on. Of several at one place the last one covers the others.
 pub fn of_path(text: &str, path: &str) -> Option<Mount> {
     let mounts = text.lines().filter_map(Mount::parse);
@@ -139,6 +151,13 @@ mod tests {
         let point = |mount: Option<Mount>| mount.map(|mount| mount.point);
         let by = |number| point(by_number(TEXT, number));
         assert_eq!((by(30).as_deref(), by(99)), (Some("/srv x"), None));
+        let of_device = |device| point(by_device(TEXT, device));
+        assert_eq!(
+            (of_device("8:1").as_deref(), of_device("8:9")),
+            (Some("/"), None)
+        );
+        let local: Vec<_> = local(TEXT).map(|mount| mount.point).collect();
+        assert_eq!(local, ["/", "/srv x"]);
         for (path, on) in [
             ("/", "/"),
             ("/network", "/"),

@@ -19,7 +19,7 @@ pub(super) const CAUSE: Cause = Cause {
     about: "the filesystem",
     kind: Kind::Failure,
     family: Family::Storage,
-    told_by: "Free space and free inodes of the filesystems that hold the working directories and open files of the target's processes, once a second; the least of the window counts. Both the part and the amount must be small: a hundredth of a large disk is room for long. What the workload says of it (`No space left on device`) is shown with its remarks.",
+    told_by: "Free space and free inodes of the filesystems that hold the working directories and open files of the target's processes, once a second; the least of the window counts. Where hardly anything is free when the recording begins, files that are open for a moment only are met too, as those of a cache are (fanotify(7), `CAP_SYS_ADMIN`). What is mounted read-only cannot fill up and does not count. Both the part and the amount must be small: a hundredth of a large disk is room for long. What the workload says of it (`No space left on device`) is shown with its remarks.",
     thresholds: &[FREE],
     upstream: &[],
     wait: None,

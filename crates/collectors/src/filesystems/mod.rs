@@ -1,5 +1,8 @@
 //! The filesystems of the target's working directories and open files, and how full they are.
 //!
+//! A file that is open for a moment only is hardly ever met so: that of a cache, or a temporary one. Of filesystems that are
+//! nearly full when the recording begins, opens are listened to (`nearly_full`).
+//!
 //! No call may go to a filesystem that might not answer: a network or FUSE filesystem whose server is away
 //! blocks whatever touches one of its files. So the mount of a file is found from /proc alone, and only
 //! mounts of types that are known to be local are touched.
@@ -13,8 +16,10 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use model::{Entity, EntityKind, GapReason, Part, Timestamp};
-use rustix::fs::{CWD, Mode, OFlags, readlinkat_raw};
+use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, readlinkat_raw};
 use rustix::path::DecInt;
+
+mod nearly_full;
 
 use crate::collector::{Collector, Scan};
 use crate::opening::Opening;
@@ -26,6 +31,7 @@ use crate::tick::Tick;
 use kernel::folder::each_number_in;
 use kernel::local_files::{mount_of, own};
 use kernel::mounts::{self, Mount, Mountinfo};
+use nearly_full::NearlyFull;
 
 /// Files whose mount is looked up in one look, at most, at 2 to 3 us each; the next look continues with the
 /// process after the last one.
@@ -41,7 +47,9 @@ const PERIOD_TICKS: u64 = ticks_of(sensors::FILESYSTEM_PERIOD);
 /// Opens it; needs nothing.
 pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
     let root = &opening.settings.root;
-    Some(Box::new(Filesystems::new(root, opening.out)))
+    let mut filesystems = Filesystems::new(root, opening.out);
+    filesystems.nearly_full = nearly_full::all(&filesystems.proc);
+    Some(Box::new(filesystems))
 }
 
 /// Filesystems that hold files of the target.
@@ -52,6 +60,8 @@ pub(crate) struct Filesystems {
     /// The mount id of every mount that a file was found on, and their devices, measured or not.
     known_mounts: Vec<u64>,
     devices: Vec<Box<str>>,
+    /// Those that were nearly full in the beginning and on which no file of the target was found yet.
+    nearly_full: Vec<NearlyFull>,
     /// Every working directory found so far, prefixed by its mount namespace, without which a path means
     /// nothing.
     folders: HashSet<Vec<u8>>,
@@ -73,6 +83,7 @@ impl Filesystems {
             measured: Vec::new(),
             known_mounts: Vec::new(),
             devices: Vec::new(),
+            nearly_full: Vec::new(),
             folders: HashSet::new(),
             text: Vec::with_capacity(1_024),
             cursor: 0,
@@ -89,7 +100,8 @@ impl Filesystems {
         pids.extend(targets);
         pids.sort_unstable();
         let next = pids.partition_point(|pid| *pid <= *cursor);
-        pids.rotate_left(next);
+        self.track_opened(now, out);
+        self.pids.rotate_left(next);
         let known = self.devices.len();
         let mut left = self.files_per_look;
         for index in 0..self.pids.len() {
@@ -104,6 +116,19 @@ impl Filesystems {
         } else {
             FEW_FILES
         };
+    }
+
+    /// Takes in the filesystems that are nearly full and of which the target opened a file.
+    fn track_opened(&mut self, now: Timestamp, out: &mut Output) {
+        let mut nearly_full = std::mem::take(&mut self.nearly_full);
+        nearly_full.retain_mut(|it| {
+            if let Some(pid) = it.opener(&self.pids) {
+                let on = |text: &str| mounts::by_device(text, &it.device);
+                self.track(pid, &Mountinfo::default(), on, now, out);
+            }
+            it.is_open() && !self.devices.contains(&it.device)
+        });
+        self.nearly_full = nearly_full;
     }
 
     /// Reads how full every filesystem is.
@@ -232,9 +257,16 @@ impl Filesystems {
         if mount_of(&own("fdinfo", &folder)) != Some(mount.number) {
             return;
         }
-        // Kernel filesystems have no size.
-        if rustix::fs::fstatvfs(&folder).is_ok_and(|full| full.f_blocks == 0) {
-            return;
+        if let Ok(full) = rustix::fs::fstatvfs(&folder) {
+            // What cannot be written to by this mount (squashfs is always full) may be by another one of the same device.
+            if full.f_flag.contains(StatVfsMountFlags::RDONLY) {
+                self.devices.pop();
+                return;
+            }
+            // Kernel filesystems have no size.
+            if full.f_blocks == 0 {
+                return;
+            }
         }
         let entity = Entity::new(EntityKind::Filesystem, mount.point.clone(), mount.point);
         let id = out.registry.add_filesystem(entity, &mount.device, now);
@@ -306,5 +338,53 @@ mod tests {
             assert!(record.entity.path.starts_with('/'));
             assert!(values[0] > 0 && values[1] <= values[0], "{values:?}");
         }
+    }
+
+    /// A small filesystem of its own, unmounted in the end.
+    struct Mounted(tempfile::TempDir);
+
+    impl Mounted {
+        fn new() -> Result<Self, String> {
+            let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let mut mount = std::process::Command::new("mount");
+            mount.args(["-t", "tmpfs", "-o", "size=64k", "none"]);
+            match mount.arg(folder.path()).output() {
+                Ok(done) if done.status.success() => Ok(Self(folder)),
+                Ok(done) => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
+                Err(error) => Err(error.to_string()),
+            }
+        }
+    }
+
+    impl Drop for Mounted {
+        fn drop(&mut self) {
+            let mut unmount = std::process::Command::new("umount");
+            unmount.arg(self.0.path()).status().expect("it was mounted");
+        }
+    }
+
+    #[test]
+    fn a_full_filesystem_is_met_by_a_file_that_is_open_for_a_moment() {
+        let mounted = kernel::requirement::needed("a filesystem", Mounted::new());
+        let Some(mounted) = mounted else { return };
+        let (full, proc) = (mounted.0.path(), Path::new("/proc"));
+        std::fs::write(full.join("a"), vec![0; 100_000]).expect_err("it is full");
+        let mut out = Output::default();
+        let mut filesystems = Filesystems::new(Path::new("/"), &mut out);
+        filesystems.nearly_full = nearly_full::all(proc);
+        let now = Timestamp::from_ns(1);
+        let is_met = |filesystems: &mut Filesystems, out: &mut Output| {
+            filesystems.look([std::process::id()].into_iter(), now, out);
+            let ids = (0..1_000).map(model::EntityId);
+            let mut met = ids.filter_map(|id| out.registry.get(id));
+            met.any(|it| Path::new(&it.entity.path) == full)
+        };
+        if filesystems.nearly_full.is_empty() {
+            return kernel::requirement::skipped("who opens files", "it may not be asked");
+        }
+        assert!(!is_met(&mut filesystems, &mut out));
+        std::fs::read(full.join("a")).expect("it is there");
+        assert!(is_met(&mut filesystems, &mut out));
+        assert!(filesystems.nearly_full.iter().all(|it| it.is_open()));
     }
 }

@@ -1,5 +1,5 @@
 //! `strangers-17`, written on 2026-11-30, by somebody who had not read the engine: a sample of what blogs of companies,
-//! consultants, DBAs and SREs tell of slow services, and of how it was found. Each situation says where it is from. Of what
+//! consultants, DBAs and SREs report slow services, and of how it was found. Each situation says where it is from. Of what
 //! is common there some mechanisms were made before; here they are on another kind of server, or by another program. The
 //! name of a situation begins with its kind of server.
 //!
