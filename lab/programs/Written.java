@@ -34,11 +34,16 @@ public class Written {
         this.steps = Integer.parseInt(words[4]);
     }
 
-    /** Port, address of the service or `none`, folder of the logs, `sync` or `later`, and steps. */
+    /**
+     * Port, address of the service or `none`, folder of the logs, `sync` or `later`, steps, and `all` where it is to listen on
+     * all addresses.
+     */
     public static void main(String[] words) throws Exception {
+        int port = Integer.parseInt(words[0]);
         InetSocketAddress address =
-                new InetSocketAddress(
-                        InetAddress.getLoopbackAddress(), Integer.parseInt(words[0]));
+                words.length > 5
+                        ? new InetSocketAddress(port)
+                        : new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         HttpServer http = HttpServer.create(address, 128);
         http.setExecutor(Executors.newFixedThreadPool(THREADS));
         http.createContext("/", new Written(words)::answer);

@@ -122,6 +122,9 @@ pub enum Set {
     /// What engineers of databases, web services and reliability report most often, by a writer who had not read the engine.
     #[value(name = "strangers-17")]
     Strangers17,
+    /// What courses, consultancies and vendors say is met most often, by a writer who had not read the engine.
+    #[value(name = "strangers-18")]
+    Strangers18,
 }
 
 /// What a scenario is there for.

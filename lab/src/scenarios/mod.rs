@@ -36,6 +36,7 @@ mod strangers_14;
 mod strangers_15;
 mod strangers_16;
 mod strangers_17;
+mod strangers_18;
 mod strangers_2;
 mod strangers_3;
 mod strangers_4;
@@ -99,6 +100,7 @@ pub fn all() -> Vec<Scenario> {
     all.extend(strangers_15::scenarios());
     all.extend(strangers_16::scenarios());
     all.extend(strangers_17::scenarios());
+    all.extend(strangers_18::scenarios());
     all
 }
 

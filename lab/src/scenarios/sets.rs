@@ -6,7 +6,7 @@ use crate::scenario::{Kind, Scenario, Set};
 
 /// The sets with what they have: situations with one cause, with two, decoys, some that nothing of ours names, and kinds
 /// of server at least.
-const SETS: [(Set, [usize; 4], usize); 16] = [
+const SETS: [(Set, [usize; 4], usize); 17] = [
     (Set::Strangers2, [9, 2, 4, 1], 7),
     (Set::Strangers3, [9, 2, 3, 4], 7),
     (Set::Strangers4, [12, 2, 3, 1], 10),
@@ -23,6 +23,7 @@ const SETS: [(Set, [usize; 4], usize); 16] = [
     (Set::Strangers15, [8, 3, 4, 1], 9),
     (Set::Strangers16, [8, 3, 4, 1], 9),
     (Set::Strangers17, [8, 3, 4, 1], 9),
+    (Set::Strangers18, [8, 3, 4, 1], 9),
 ];
 
 fn of(set: Set) -> Vec<Scenario> {
@@ -35,7 +36,7 @@ fn server(scenario: &Scenario) -> Option<&str> {
     scenario.name.split('-').next()
 }
 
-/// The third set showed what was known on other servers, and the last five are samples of what people meet.
+/// The third set showed what was known on other servers, and the last ones are samples of what people meet.
 fn may_make_again(set: Set) -> bool {
     matches!(
         set,
@@ -46,6 +47,7 @@ fn may_make_again(set: Set) -> bool {
             | Set::Strangers15
             | Set::Strangers16
             | Set::Strangers17
+            | Set::Strangers18
     )
 }
 
@@ -79,6 +81,7 @@ fn every_cause_of_a_set_is_another() {
         Set::Strangers15,
         Set::Strangers16,
         Set::Strangers17,
+        Set::Strangers18,
     ] {
         let all = of(set);
         let causes = all.iter().filter(|it| it.kind == Kind::Cause);
@@ -106,6 +109,7 @@ fn no_mechanism_is_made_twice_or_was_made_before() {
         Set::Strangers15,
         Set::Strangers16,
         Set::Strangers17,
+        Set::Strangers18,
     ] {
         let (all, own) = (super::all(), of(set));
         let mechanisms: BTreeSet<_> = own.iter().map(|it| it.mechanism).collect();
