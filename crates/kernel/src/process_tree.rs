@@ -1,5 +1,6 @@
 //! Process trees: all descendants of a process, and the topmost process of the same program.
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -7,22 +8,28 @@ use crate::process_list;
 
 /// A process and all its live descendants; empty if it has exited.
 pub fn tree_of(proc: &Path, root: u32) -> Vec<u32> {
+    trees_of(proc, [root])
+}
+
+/// The same of several, each process once. The list of all processes is read once for them together.
+pub fn trees_of(proc: &Path, roots: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let all = process_list::all(proc);
-    if !all.contains_key(&root) {
-        return Vec::new();
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for process in all.values() {
+        let siblings = children.entry(process.parent).or_default();
+        siblings.push(process.pid);
     }
-    let mut tree = vec![root];
-    let mut next = 0;
-    while let Some(parent) = tree.get(next).copied() {
-        let children = all.values().filter(|process| process.parent == parent);
-        let fresh: Vec<u32> = children
-            .map(|process| process.pid)
-            .filter(|pid| !tree.contains(pid))
-            .collect();
-        tree.extend(fresh);
-        next += 1;
+    let mut trees = Vec::new();
+    let mut met = HashSet::new();
+    let mut next: Vec<u32> = roots.into_iter().collect();
+    next.retain(|root| all.contains_key(root));
+    while let Some(pid) = next.pop() {
+        if met.insert(pid) {
+            trees.push(pid);
+            next.extend(children.get(&pid).into_iter().flatten());
+        }
     }
-    tree
+    trees
 }
 
 /// The topmost ancestor of `pid` that runs the same program: the postmaster of a backend, the master of a
@@ -59,6 +66,9 @@ mod tests {
         let mut child = sleep.spawn().expect("sleep starts");
         let proc = Path::new("/proc");
         assert!(tree_of(proc, std::process::id()).contains(&child.id()));
+        let both = trees_of(proc, [child.id(), std::process::id(), u32::MAX]);
+        let count = both.iter().filter(|pid| **pid == child.id()).count();
+        assert!(count == 1 && both.contains(&std::process::id()));
         assert_eq!(program_root(proc, child.id()), Some(child.id()));
         child.kill().expect("it was running");
         child.wait().expect("it has ended");

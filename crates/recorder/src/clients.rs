@@ -7,9 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use model::Sentence;
-use targets::{clients_of, program_root, socket_inodes};
+use targets::{clients_of, program_root, socket_inodes, trees_of};
 
-use super::looks::{Pace, trees};
+use super::looks::Pace;
 
 /// Programs that are followed as clients.
 const MOST: usize = 8;
@@ -42,7 +42,7 @@ impl ClientSearch {
         let mut wait = Duration::ZERO;
         while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
             let began = Instant::now();
-            let tree = trees(&self.proc, &self.targets);
+            let tree = trees_of(&self.proc, self.targets.iter().copied());
             // The same sockets lead to the same clients.
             let now = socket_inodes(&self.proc, &tree);
             if now != sockets {

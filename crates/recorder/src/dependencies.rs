@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use model::Role;
 use targets::{
     Endpoint, Served, connections_of, listening_at, program_root, servers_of, socket_inodes,
+    trees_of,
 };
 
 use super::clients::Program;
-use super::looks::{Pace, trees};
+use super::looks::Pace;
 use super::search::is_of_the_system;
 
 /// Until there is anybody whose connections are followed.
@@ -80,14 +81,14 @@ impl DependencySearch {
 
     /// Dependencies that are not known.
     fn look(&self, state: &mut State) -> Vec<Program> {
-        let tree = trees(&self.proc, &state.asking);
+        let tree = trees_of(&self.proc, state.asking.iter().copied());
         // The same sockets lead to the same servers.
         let sockets = socket_inodes(&self.proc, &tree);
         if sockets == state.sockets && !state.pace.is_first() {
             return Vec::new();
         }
         state.sockets = sockets;
-        let others = trees(&self.proc, &state.placed);
+        let others = trees_of(&self.proc, state.placed.iter().copied());
         let exclude: HashSet<u32> = tree.iter().copied().chain(others).chain(self.own).collect();
         let mut new: Vec<Program> = Vec::new();
         for served in self.served(state, &tree, &exclude) {

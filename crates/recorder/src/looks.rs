@@ -1,10 +1,6 @@
-//! When searches through connections look, and at whom: for a look the kernel walks tables.
+//! When searches through connections look: for a look the kernel walks tables.
 
-use std::collections::HashSet;
-use std::path::Path;
 use std::time::Duration;
-
-use targets::tree_of;
 
 /// Between looks at first, and later.
 const SOON: Duration = Duration::from_millis(250);
@@ -37,11 +33,4 @@ impl Pace {
         let usual = if self.looks < FIRST { SOON } else { LATER };
         usual.max(took * SHARE)
     }
-}
-
-/// These programs, by their topmost processes, with all that they started.
-pub(super) fn trees<'a>(proc: &Path, roots: impl IntoIterator<Item = &'a u32>) -> Vec<u32> {
-    let trees = roots.into_iter().flat_map(|pid| tree_of(proc, *pid));
-    let all: HashSet<u32> = trees.collect();
-    all.into_iter().collect()
 }

@@ -28,7 +28,7 @@ mod survey;
 mod unix;
 
 pub use kernel::process_list::{name_of, start_ticks};
-pub use kernel::process_tree::{program_root, tree_of};
+pub use kernel::process_tree::{program_root, tree_of, trees_of};
 
 pub use connections::{Connection, Connections, Transport, connections_of, socket_inodes};
 pub use endpoint::Endpoint;
