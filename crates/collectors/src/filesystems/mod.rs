@@ -126,7 +126,7 @@ impl Filesystems {
                 let on = |text: &str| mounts::by_device(text, &it.device);
                 self.track(pid, &Mountinfo::default(), on, now, out);
             }
-            it.is_open() && !self.devices.contains(&it.device)
+            it.may_be_the_targets() && !self.devices.contains(&it.device)
         });
         self.nearly_full = nearly_full;
     }
@@ -385,6 +385,11 @@ mod tests {
         assert!(!is_met(&mut filesystems, &mut out));
         std::fs::read(full.join("a")).expect("it is there");
         assert!(is_met(&mut filesystems, &mut out));
-        assert!(filesystems.nearly_full.iter().all(|it| it.is_open()));
+        assert!(
+            !filesystems
+                .nearly_full
+                .iter()
+                .any(|it| filesystems.devices.contains(&it.device))
+        );
     }
 }

@@ -35,8 +35,8 @@ impl NearlyFull {
         found
     }
 
-    /// Whether the target may still be met.
-    pub(super) fn is_open(&self) -> bool {
+    /// Not after so many opens of others that it is theirs.
+    pub(super) fn may_be_the_targets(&self) -> bool {
         self.seen < ENOUGH_OPENS
     }
 }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::first::{PYTHON, built, interpreted, java_class, start};
+use super::{downstream, far, unknown};
+use crate::scenario::{Cause, SetUp, Who};
 use crate::scenarios::held_out::{free_port, here, wait_for};
 use crate::stage::Stage;
 
@@ -126,4 +128,64 @@ pub fn wear_in(stage: &Stage, disk: &Path) -> Result<Duration> {
         file.sync_all()?;
     }
     Ok(since.elapsed() / TRIED)
+}
+
+/// A service that takes as long as so many syncs of the stage's disk, and a server that asks it and syncs what it has to keep,
+/// where its last word says so; neither without the cause. `server` is given the service's address and the disk.
+pub fn slow_and_synced(
+    stage: &mut Stage,
+    cause: Cause,
+    syncs: u32,
+    server: impl FnOnce(&mut Stage, &str, &Path, &str) -> Result<(u32, String)>,
+) -> Result<SetUp> {
+    let disk = match stage.slow_disk() {
+        Ok(disk) => disk,
+        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
+    };
+    let sync = wear_in(stage, &disk)?;
+    let (sleep_us, word) = match cause {
+        Cause::Made => (u32::try_from((syncs * sync).as_micros())?, "sync"),
+        Cause::Removed => (0, "later"),
+    };
+    let (service, address) = downstream(stage, sleep_us)?;
+    let peer = format!("pid:{service}@ {address}");
+    stage.cast.insert(Who::Peer, peer);
+    stage.give_away(&disk)?;
+    let (pid, port) = server(stage, &address, &disk, word)?;
+    let address = here(&port);
+    let words = ["load", &address, "--http", "/", "--connections", "2"];
+    // The service was started before it.
+    unknown(stage, &words)?
+        .with("--target", format!("pid:{pid}"))
+        .ready()
+}
+
+/// A server on the stage's disk that syncs what it has to keep, where its last word says so, and from which its clients are as
+/// far, there and back, as so many syncs take; neither without the cause.
+pub fn far_and_synced(
+    stage: &mut Stage,
+    cause: Cause,
+    syncs: u32,
+    server: impl FnOnce(&Stage, &Path, &str) -> Result<Command>,
+) -> Result<SetUp> {
+    let disk = match stage.slow_disk() {
+        Ok(disk) => disk,
+        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
+    };
+    let sync = wear_in(stage, &disk)?;
+    let one_way_ms = u32::try_from((syncs * sync / 2).as_millis())?.max(1);
+    let word = match cause {
+        Cause::Made => "sync",
+        Cause::Removed => "later",
+    };
+    let server = server(stage, &disk, word)?;
+    let (pid, address) = match far(stage, &server, cause, one_way_ms)? {
+        Ok(it) => it,
+        Err(why) => return Ok(SetUp::NotHere(why)),
+    };
+    let words = ["load", &address, "--http", "/", "--connections", "2"];
+    // Sockets of another network namespace cannot be followed from here.
+    unknown(stage, &words)?
+        .with("--target", format!("pid:{pid}"))
+        .ready()
 }

@@ -3,9 +3,8 @@
 use anyhow::Result;
 
 use super::programs::{LIGHTTPD, NODE, PERL, PYTHON, missing};
-use super::{cause, downstream, far, servers, thirteenth, unknown};
+use super::{cause, servers, thirteenth};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
-use crate::scenarios::held_out::here;
 use crate::stage::Stage;
 
 /// Of a request. What one takes differs by ten times from hour to hour on the disk of a cloud, and the other cause takes as
@@ -60,26 +59,7 @@ fn checkout(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[NODE]) {
         return Ok(SetUp::NotHere(why));
     }
-    let disk = match stage.slow_disk() {
-        Ok(disk) => disk,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let sync = servers::wear_in(stage, &disk)?;
-    stage.give_away(&disk)?;
-    let (sleep_us, word) = match cause {
-        Cause::Made => (u32::try_from((SYNCS * sync).as_micros())?, "sync"),
-        Cause::Removed => (0, "later"),
-    };
-    let (service, address) = downstream(stage, sleep_us)?;
-    let peer = format!("pid:{service}@ {address}");
-    stage.cast.insert(Who::Peer, peer);
-    let (pid, port) = servers::checking_out(stage, &address, &disk, word)?;
-    let address = here(&port);
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    // The service was started before it.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{pid}"))
-        .ready()
+    servers::slow_and_synced(stage, cause, SYNCS, servers::checking_out)
 }
 
 /// From <https://repost.aws/knowledge-center/elb-latency-troubleshooting>: what a load balancer is slow by is the network first,
@@ -98,24 +78,5 @@ fn far_journal(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[PERL]) {
         return Ok(SetUp::NotHere(why));
     }
-    let disk = match stage.slow_disk() {
-        Ok(disk) => disk,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let sync = servers::wear_in(stage, &disk)?;
-    let one_way_ms = u32::try_from((SYNCS * sync / 2).as_millis())?.max(1);
-    let word = match cause {
-        Cause::Made => "sync",
-        Cause::Removed => "later",
-    };
-    let perl = servers::journal_for_all(stage, &disk, word)?;
-    let (server, address) = match far(stage, &perl, cause, one_way_ms)? {
-        Ok(it) => it,
-        Err(why) => return Ok(SetUp::NotHere(why)),
-    };
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    // Sockets of another network namespace cannot be followed from here.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{server}"))
-        .ready()
+    servers::far_and_synced(stage, cause, SYNCS, servers::journal_for_all)
 }

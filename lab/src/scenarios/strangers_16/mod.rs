@@ -15,7 +15,7 @@ mod web;
 
 use anyhow::Result;
 
-use super::strangers::{downstream, far, programs, servers as first, unknown};
+use super::strangers::{downstream, programs, servers as first, unknown};
 use super::strangers_2::servers as second;
 use super::strangers_6::servers as sixth;
 use super::strangers_7::servers as seventh;

@@ -3,9 +3,8 @@
 use anyhow::Result;
 
 use super::programs::{APACHE, JAVA, NODE, PYTHON, missing};
-use super::{cause, downstream, far, fifteenth, servers, thirteenth, unknown};
+use super::{cause, fifteenth, servers, thirteenth};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
-use crate::scenarios::held_out::here;
 use crate::stage::Stage;
 
 /// Of a request. What one takes differs from hour to hour on the disk of a cloud, and the other cause takes as long.
@@ -68,27 +67,10 @@ fn payment_and_log(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[JAVA]) {
         return Ok(SetUp::NotHere(why));
     }
-    let disk = match stage.slow_disk() {
-        Ok(disk) => disk,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let sync = fifteenth::wear_in(stage, &disk)?;
-    stage.give_away(&disk)?;
-    let (sleep_us, word) = match cause {
-        // Two connections have one log, and a change waits for the other one's at times.
-        Cause::Made => (u32::try_from(((SYNCS + 1) * sync).as_micros())?, "sync"),
-        Cause::Removed => (0, "later"),
-    };
-    let (service, address) = downstream(stage, sleep_us)?;
-    let peer = format!("pid:{service}@ {address}");
-    stage.cast.insert(Who::Peer, peer);
-    let (pid, port) = servers::logging(stage, &disk, [word, &SYNCS.to_string(), &address])?;
-    let address = here(&port);
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    // The bank was started before it.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{pid}"))
-        .ready()
+    // Two connections have one log, and a change waits for the other one's at times.
+    fifteenth::slow_and_synced(stage, cause, SYNCS + 1, |stage, service, disk, word| {
+        servers::logging(stage, disk, [word, &SYNCS.to_string(), service])
+    })
 }
 
 /// From <https://www.netdata.cloud/guides/cockroachdb/cockroachdb-wal-fsync-latency-high/>, where each write waits for the sync
@@ -98,24 +80,5 @@ fn far_audit(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[NODE]) {
         return Ok(SetUp::NotHere(why));
     }
-    let disk = match stage.slow_disk() {
-        Ok(disk) => disk,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let sync = fifteenth::wear_in(stage, &disk)?;
-    let one_way_ms = u32::try_from((SYNCS * sync / 2).as_millis())?.max(1);
-    let word = match cause {
-        Cause::Made => "sync",
-        Cause::Removed => "later",
-    };
-    let node = servers::audit_for_all(stage, &disk, word)?;
-    let (server, address) = match far(stage, &node, cause, one_way_ms)? {
-        Ok(it) => it,
-        Err(why) => return Ok(SetUp::NotHere(why)),
-    };
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    // Sockets of another network namespace cannot be followed from here.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{server}"))
-        .ready()
+    fifteenth::far_and_synced(stage, cause, SYNCS, servers::audit_for_all)
 }

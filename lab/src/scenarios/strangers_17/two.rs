@@ -3,9 +3,8 @@
 use anyhow::Result;
 
 use super::programs::{APACHE, JAVA, NODE, PYTHON, missing};
-use super::{cause, downstream, far, fifteenth, servers, thirteenth, unknown};
+use super::{cause, fifteenth, servers, thirteenth};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
-use crate::scenarios::held_out::here;
 use crate::stage::Stage;
 
 /// Of a request. What one takes differs by ten times from hour to hour on the disk of a cloud, and the other cause takes as
@@ -70,25 +69,9 @@ fn bank_and_ledger(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[JAVA]) {
         return Ok(SetUp::NotHere(why));
     }
-    let disk = match stage.slow_disk() {
-        Ok(disk) => disk,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let sync = fifteenth::wear_in(stage, &disk)?;
-    let (sleep_us, word) = match cause {
-        Cause::Made => (u32::try_from((SYNCS * sync).as_micros())?, "sync"),
-        Cause::Removed => (0, "later"),
-    };
-    let (bank, bank_address) = downstream(stage, sleep_us)?;
-    let peer = format!("pid:{bank}@ {bank_address}");
-    stage.cast.insert(Who::Peer, peer);
-    let (pid, port) = servers::writing(stage, &bank_address, &disk, [word, STEPS])?;
-    let address = here(&port);
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    // The bank was started before it.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{pid}"))
-        .ready()
+    fifteenth::slow_and_synced(stage, cause, SYNCS, |stage, bank, disk, word| {
+        servers::writing(stage, bank, disk, [word, STEPS])
+    })
 }
 
 /// From <https://siliconopera.com/cheaper-cloud-regions-are-often-more-expensive-in-practice/>, where a service had moved to a
@@ -98,24 +81,7 @@ fn far_notes(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[NODE]) {
         return Ok(SetUp::NotHere(why));
     }
-    let disk = match stage.slow_disk() {
-        Ok(disk) => disk,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let sync = fifteenth::wear_in(stage, &disk)?;
-    let one_way_ms = u32::try_from((SYNCS * sync / 2).as_millis())?.max(1);
-    let word = match cause {
-        Cause::Made => "sync",
-        Cause::Removed => "later",
-    };
-    let node = servers::notes_for_all(stage, &disk, [word, STEPS])?;
-    let (server, address) = match far(stage, &node, cause, one_way_ms)? {
-        Ok(it) => it,
-        Err(why) => return Ok(SetUp::NotHere(why)),
-    };
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    // Sockets of another network namespace cannot be followed from here.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{server}"))
-        .ready()
+    fifteenth::far_and_synced(stage, cause, SYNCS, |stage, disk, word| {
+        servers::notes_for_all(stage, disk, [word, STEPS])
+    })
 }

@@ -70,7 +70,6 @@ pub fn noting(stage: &mut Stage, folder: &Path, word: &str) -> Result<(u32, Stri
 
 /// The shop in Perl: address of its bank, folder of its journals, and `sync` or `later`.
 pub fn paying(stage: &mut Stage, bank: &str, folder: &Path, word: &str) -> Result<(u32, String)> {
-    stage.give_away(folder)?;
     let port = free_port()?.to_string();
     let program = ["paying.pl", include_str!("../../../programs/paying.pl")];
     let mut perl = interpreted(stage, "perl", program)?;

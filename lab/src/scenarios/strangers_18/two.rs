@@ -3,9 +3,8 @@
 use anyhow::Result;
 
 use super::programs::{JAVA, PERL, PYTHON, missing};
-use super::{cause, downstream, far, fifteenth, servers, thirteenth, unknown};
+use super::{cause, fifteenth, servers, thirteenth};
 use crate::scenario::{Cause, Expect, Kind, Scenario, SetUp, Who};
-use crate::scenarios::held_out::here;
 use crate::stage::Stage;
 
 /// Syncs of a request.
@@ -70,25 +69,7 @@ fn bank_and_journal(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[PERL]) {
         return Ok(SetUp::NotHere(why));
     }
-    let disk = match stage.slow_disk() {
-        Ok(disk) => disk,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let sync = fifteenth::wear_in(stage, &disk)?;
-    let (sleep_us, word) = match cause {
-        Cause::Made => (u32::try_from((AS_LONG_AS * sync).as_micros())?, "sync"),
-        Cause::Removed => (0, "later"),
-    };
-    let (bank, bank_address) = downstream(stage, sleep_us)?;
-    let peer = format!("pid:{bank}@ {bank_address}");
-    stage.cast.insert(Who::Peer, peer);
-    let (pid, port) = servers::paying(stage, &bank_address, &disk, word)?;
-    let address = here(&port);
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    // The bank was started before it.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{pid}"))
-        .ready()
+    fifteenth::slow_and_synced(stage, cause, AS_LONG_AS, servers::paying)
 }
 
 /// From <https://www.netdata.cloud/guides/mysql/mysql-fsync-pressure-slow-commits/>, where commits wait for the disk, and
@@ -98,24 +79,7 @@ fn far_write_ahead_log(stage: &mut Stage, cause: Cause) -> Result<SetUp> {
     if let Some(why) = missing(&[JAVA]) {
         return Ok(SetUp::NotHere(why));
     }
-    let disk = match stage.slow_disk() {
-        Ok(disk) => disk,
-        Err(error) => return Ok(SetUp::NotHere(format!("{error:#}"))),
-    };
-    let sync = fifteenth::wear_in(stage, &disk)?;
-    let one_way_ms = u32::try_from((AS_LONG_AS * sync / 2).as_millis())?.max(1);
-    let word = match cause {
-        Cause::Made => "sync",
-        Cause::Removed => "later",
-    };
-    let java = servers::writing_for_all(stage, &disk, [word, STEPS])?;
-    let (server, address) = match far(stage, &java, cause, one_way_ms)? {
-        Ok(it) => it,
-        Err(why) => return Ok(SetUp::NotHere(why)),
-    };
-    let words = ["load", &address, "--http", "/", "--connections", "2"];
-    // Sockets of another network namespace cannot be followed from here.
-    unknown(stage, &words)?
-        .with("--target", format!("pid:{server}"))
-        .ready()
+    fifteenth::far_and_synced(stage, cause, AS_LONG_AS, |stage, disk, word| {
+        servers::writing_for_all(stage, disk, [word, STEPS])
+    })
 }
