@@ -7,9 +7,10 @@
  * processes, in all network namespaces.
  *
  * Hooks: inet_sock_set_state (TCP connections that open and end), sock_send_length and sock_recv_length (UDP and unix
- * sockets; TCP leaves them at once). What TCP connections transfer no event tells: the kernel counts it in each socket,
- * and a walk over the sockets that are known here adds up what is new, whenever user space runs it; at a connection's
- * end its last counts are added, so that short ones are complete.
+ * sockets; TCP leaves them at once), the latter two while user space has them attached: their hooks are the most frequent
+ * of all on a busy server, and each one costs every send and receive of the machine. What TCP connections transfer no
+ * event tells: the kernel counts it in each socket, and a walk over the sockets that are known here adds up what is new,
+ * whenever user space runs it; at a connection's end its last counts are added, so that short ones are complete.
  * Cost: `make bench` (probes) tells.
  * Kernel: 6.3 (the hooks of sockets).
  * Memory: 0.9 MB for the accounts and names, and some 130 bytes for each socket.
@@ -17,7 +18,8 @@
  * connections count in an account of all further peers of the process and port.
  * Not seen: TCP connections from before that are in no process's table of files; who accepts a connection that ends
  * before anybody has read, written or closed it (process 0 has it); to whom datagrams go that are sent without connect;
- * what splice takes out of a unix socket; the end of unix and UDP sockets, other than by the walk.
+ * what splice takes out of a unix socket; the end of unix and UDP sockets, other than by the walk. In off-windows: all of
+ * unix and UDP sockets; and whose a TCP connection is that arrived, until its process closes it or the next on-window.
  */
 #include "lib/kernel.bpf.h"
 #include <bpf/bpf_tracing.h>
@@ -50,8 +52,9 @@
 struct flow_socket {
 	/* When its connection was established; 0 for one from before. */
 	__u64 born_ns;
-	/* When its connection was begun; of DNS when a query was sent that has no reply yet. */
+	/* When its connection was begun; of DNS when a query was sent that has no reply yet, and in which on-window. */
 	__u64 began_ns;
+	__u32 began_in;
 	/* What of the kernel's counts is in the account. */
 	__u64 sent;
 	__u64 received;
@@ -84,6 +87,14 @@ struct {
 __s32 unowned;
 /* The number of the walk; user space raises it before each. */
 __u32 walk_number;
+
+/* The on-window in which calls are counted; 0 for an off-window. Set by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} on_window SEC(".maps");
 
 static __always_inline void add(__u64 *sum, __u64 more)
 {
@@ -312,13 +323,22 @@ static __always_inline bool is_tcp(struct sock *sk)
 	return true;
 }
 
+static __always_inline __u32 window_now(void)
+{
+	__u32 key = 0, *window = bpf_map_lookup_elem(&on_window, &key);
+
+	return window ? *window : 0;
+}
+
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 {
+	__u32 window = window_now();
 	struct flow_socket *socket;
 	struct flow_account *account;
 
-	if (is_tcp(sk) || !is_counted_by_call(sk) || ret < 0)
+	/* What they still see while the kernel detaches them is of no on-window. */
+	if (!window || is_tcp(sk) || !is_counted_by_call(sk) || ret < 0)
 		return 0;
 	socket = meet(sk);
 	account = socket ? account_at(socket->place) : NULL;
@@ -327,8 +347,10 @@ int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 	add(&account->sends, 1);
 	add(&account->sent_bytes, ret);
 	if (socket->peer_port == bpf_htons(NAMES_PORT) && socket->protocol == FLOW_UDP &&
-	    !socket->began_ns)
+	    (!socket->began_ns || socket->began_in != window)) {
 		socket->began_ns = bpf_ktime_get_ns();
+		socket->began_in = window;
+	}
 	return 0;
 }
 
@@ -337,9 +359,10 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 {
 	struct flow_socket *socket;
 	struct flow_account *account;
+	__u32 window = window_now();
 	__u64 began;
 
-	if (is_tcp(sk) || !is_counted_by_call(sk))
+	if (!window || is_tcp(sk) || !is_counted_by_call(sk))
 		return 0;
 	/* An empty datagram is one; a stream's end is nothing. */
 	if (ret < 0 || (!ret && sk->sk_type == SOCK_STREAM) || flags & (MSG_PEEK | MSG_ERRQUEUE))
@@ -351,8 +374,11 @@ int BPF_PROG(on_receive, struct sock *sk, int ret, int flags)
 	add(&account->receives, 1);
 	add(&account->received_bytes, ret);
 	began = socket->began_ns;
-	if (began) {
-		socket->began_ns = 0;
+	if (!began)
+		return 0;
+	socket->began_ns = 0;
+	/* An earlier on-window's query may have had its reply unseen. */
+	if (socket->began_in == window) {
 		add(&account->answers, 1);
 		add(&account->answer_ns, bpf_ktime_get_ns() - began);
 	}

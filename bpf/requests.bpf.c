@@ -80,23 +80,19 @@ static __always_inline struct connection *create(struct sock *sk, __u32 side)
 	return connection;
 }
 
-/* The connection that the current process reads or writes, if it has a role in this. */
-static __always_inline struct connection *meet(struct sock *sk)
+/* Looks which role a connection has by that of the current process. */
+static __noinline int look_for_role(struct sock *sk)
 {
 	struct connection *connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
-	__u32 tgid, in_force = roles;
-	struct requests_role *role;
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, in_force = roles;
+	struct requests_role *role = bpf_map_lookup_elem(&role_by_tgid, &tgid);
 
-	if (connection && connection->roles == in_force)
-		return connection;
-	tgid = bpf_get_current_pid_tgid() >> 32;
-	role = bpf_map_lookup_elem(&role_by_tgid, &tgid);
 	if (!connection) {
 		if (!role)
-			return NULL;
+			return 0;
 		connection = create(sk, side_of(sk));
 		if (!connection)
-			return NULL;
+			return 0;
 		if (connection->side == REQUESTS_SERVER && role->side == REQUESTS_SERVER)
 			note_port(sk);
 		/* Its role may not be a client's yet: who has none is found by whom it sends to. */
@@ -112,7 +108,18 @@ static __always_inline struct connection *meet(struct sock *sk)
 		connection->service = role->account;
 	else
 		connection->side = REQUESTS_NEITHER;
-	return connection;
+	return 0;
+}
+
+/* The connection that the current process reads or writes, if it has a role in this. */
+static __always_inline struct connection *meet(struct sock *sk)
+{
+	struct connection *connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
+
+	if (likely(connection && connection->roles == roles))
+		return connection;
+	look_for_role(sk);
+	return bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
 }
 
 /* Looks for an account that nobody has. */
@@ -282,28 +289,29 @@ static __always_inline void count_answered(struct sock *sk, struct connection *c
 		connection->call = CALL_NONE;
 		return;
 	}
-	count_request(connection);
+	account = count_request(connection);
 	if (sk->__sk_common.skc_family != AF_UNIX)
 		connection->ended_jiffies = received_jiffies(sk);
 	ticks = ticks_ns(connection);
-	if (ticks < REQUESTS_LONG_NS)
-		return;
-	account = account_of(connection);
-	if (account)
+	if (unlikely(ticks >= REQUESTS_LONG_NS) && account)
 		add_long(account, ticks, connection->answers ? exact_ns(connection) : 0);
+}
+
+static __noinline void add_between(struct connection *connection, __u64 ns)
+{
+	struct requests_account *account = account_of(connection);
+
+	if (account)
+		__sync_fetch_and_add(&account->between_ns, ns);
 }
 
 /* A client's next request leaves behind a reply. */
 static __always_inline void count_between(struct connection *connection)
 {
-	struct requests_account *account;
 	__s32 ticks = jiffies_now() - connection->ended_jiffies;
 
-	if (!connection->ended_jiffies || ticks <= 0)
-		return;
-	account = account_of(connection);
-	if (account)
-		__sync_fetch_and_add(&account->between_ns, ticks * ns_per_jiffy);
+	if (unlikely(ticks > 0) && connection->ended_jiffies)
+		add_between(connection, ticks * ns_per_jiffy);
 }
 
 static __always_inline void begin_call(struct connection *connection, __u64 ns)
@@ -330,7 +338,7 @@ static __always_inline void send_request(struct sock *sk, struct connection *con
 			count_between(connection);
 	}
 	begin_call(connection, stamp(connection));
-	if (connection->began_ns > UNTIMED && sk->__sk_common.skc_family != AF_UNIX &&
+	if (unlikely(connection->began_ns > UNTIMED) && sk->__sk_common.skc_family != AF_UNIX &&
 	    is_served(bpf_ntohs(sk->__sk_common.skc_dport)))
 		send_off(sk, connection->began_ns, false);
 }
@@ -375,11 +383,11 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
 			connection->began_ns = UNTIMED;
 		count_request(connection);
 		count_answer();
-		if (connection->requests % REQUESTS_TO_OWN == 0 &&
+		if (unlikely(connection->requests % REQUESTS_TO_OWN == 0) &&
 		    (connection->own == NO_ACCOUNT || !is_own(connection, connection->own)))
 			take_account(sk);
 	}
-	if (!connection->began_ns) {
+	if (unlikely(!connection->began_ns)) {
 		/* Nobody asked for it. */
 		account = account_of(connection);
 		if (account)
@@ -394,14 +402,13 @@ static __always_inline void send_reply(struct sock *sk, struct connection *conne
  * when its client closes it, and clients of application servers ask once by each connection. What comes later makes it
  * longer, in the bucket that it is in.
  */
-static __always_inline void count_first(struct connection *connection)
+static __noinline void count_first(struct connection *connection)
 {
 	bool is_timed = connection->began_ns > UNTIMED;
 	struct requests_account *account;
 	__u64 ns = 0, ticks, before;
 
-	if (connection->requests > 1 || connection->call == CALL_NONE ||
-	    (connection->call == CALL_OPEN && connection->requests))
+	if (connection->call == CALL_NONE || (connection->call == CALL_OPEN && connection->requests))
 		return;
 	before = connection->answered_ns;
 	if (is_timed) {
@@ -435,11 +442,11 @@ static __always_inline void count_first(struct connection *connection)
 }
 
 /*
- * What a send to a unix socket means to the other end, to which the sender holds a reference; `own` may be nobody's.
- * The hook is behind the send: by then the other end may have read it and sent something in turn, which was noticed
- * first. What that was waits in our queue, and nothing of ours in its own.
+ * What a send to a unix socket means to the other end, to which the sender holds a reference. The hook is behind the
+ * send: by then the other end may have read it and sent something in turn, which was noticed first. What that was waits
+ * in our queue, and nothing of ours in its own. Whether anything waits there: then our own end has been given input.
  */
-static __always_inline void reach_other_end(struct sock *sk, struct connection *own)
+static __always_inline bool reach_other_end(struct sock *sk)
 {
 	struct unix_sock *unix_sock = bpf_skc_to_unix_sock(sk);
 	struct sock *peer = unix_sock ? unix_sock->peer : NULL;
@@ -449,47 +456,66 @@ static __always_inline void reach_other_end(struct sock *sk, struct connection *
 
 	if (other && other->side == REQUESTS_SERVER) {
 		arrive(other);
-		if (give_input(other, has_more)) {
+		if (unlikely(give_input(other, has_more))) {
 			other->began_ns = UNTIMED;
 			count_request(other);
 		}
 	} else if (other) {
 		other->ended_jiffies = jiffies_now();
-		if (give_input(other, has_more && !peer->sk_receive_queue.qlen)) {
+		if (unlikely(give_input(other, has_more && !peer->sk_receive_queue.qlen))) {
 			count_answered(peer, other);
 			begin_call(other, UNTIMED);
-		} else {
+		} else if (unlikely(other->requests <= 1)) {
 			count_first(other);
 		}
 	}
-	if (own && has_more)
-		own->input = INPUT_GIVEN;
+	return has_more;
+}
+
+/* An end without a role sends, perhaps of some other client of the target's. */
+static __noinline int send_of_others(struct sock *sk)
+{
+	__u16 family = sk->__sk_common.skc_family;
+	struct connection *connection;
+
+	if ((family == AF_INET || family == AF_INET6) && !sk->sk_max_ack_backlog &&
+	    is_served(bpf_ntohs(sk->__sk_common.skc_dport)) && is_drawn(bpf_get_prandom_u32()))
+		send_off(sk, bpf_ktime_get_ns(), true);
+	if (family != AF_UNIX || !reach_other_end(sk))
+		return 0;
+	connection = bpf_sk_storage_get(&connection_by_socket, sk, NULL, 0);
+	if (connection)
+		connection->input = INPUT_GIVEN;
+	return 0;
+}
+
+static __noinline int send_datagram(struct sock *sk)
+{
+	struct connection *connection = asks_for_names(sk) ? meet(sk) : NULL;
+
+	if (connection && connection->side == REQUESTS_CLIENT)
+		send_question(connection);
+	return 0;
 }
 
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 {
-	__u16 family = sk->__sk_common.skc_family;
 	struct connection *connection;
 
-	if (ret <= 0 || (sk->sk_type != SOCK_STREAM && !asks_for_names(sk)))
+	if (ret <= 0)
 		return 0;
+	if (unlikely(sk->sk_type != SOCK_STREAM))
+		return send_datagram(sk);
 	connection = meet(sk);
-	if (sk->sk_type == SOCK_DGRAM) {
-		if (connection && connection->side == REQUESTS_CLIENT)
-			send_question(connection);
-		return 0;
-	}
-	if (connection && connection->side == REQUESTS_CLIENT)
+	if (unlikely(!connection || connection->side == REQUESTS_NEITHER))
+		return send_of_others(sk);
+	if (connection->side == REQUESTS_CLIENT)
 		send_request(sk, connection);
-	else if (connection && connection->side == REQUESTS_SERVER)
+	else
 		send_reply(sk, connection, ret);
-	else if ((family == AF_INET || family == AF_INET6) && !sk->sk_max_ack_backlog &&
-		 is_served(bpf_ntohs(sk->__sk_common.skc_dport)) && is_drawn(bpf_get_prandom_u32()))
-		/* Some other client of the target's. */
-		send_off(sk, bpf_ktime_get_ns(), true);
-	if (family == AF_UNIX)
-		reach_other_end(sk, connection);
+	if (sk->__sk_common.skc_family == AF_UNIX && reach_other_end(sk))
+		connection->input = INPUT_GIVEN;
 	return 0;
 }
 

@@ -15,6 +15,7 @@ mod sampling;
 mod sensitivity;
 mod size;
 mod stacks;
+mod started;
 mod tasks;
 mod triggered;
 mod workload;
@@ -65,8 +66,10 @@ enum Figure {
         #[arg(default_value = "lab/recordings")]
         recordings: PathBuf,
     },
-    /// Throughput of a saturated pgbench with and without `stallscope record`.
+    /// Throughput of a saturated pgbench beside `stallscope record` that goes on and stands still.
     Workload,
+    /// The same beside recorders that are started and ended: with what stays at its hooks throughout.
+    Started,
     /// Copies a recording without its names, to be kept here; measures nothing.
     Keep {
         /// The recording.
@@ -89,6 +92,7 @@ impl Figure {
             Figure::Probes,
             Figure::Attachments,
             Figure::Workload,
+            Figure::Started,
         ]
     }
 
@@ -106,6 +110,7 @@ impl Figure {
             Figure::Attachments => attachments::measure(),
             Figure::Sensitivity { recordings } => sensitivity::measure(recordings),
             Figure::Workload => workload::measure(),
+            Figure::Started => started::measure(),
             Figure::Keep { from, to } => replay::keep(from, to),
         }
     }

@@ -116,7 +116,8 @@ impl Recorder {
         kib.unwrap_or(0) * 1024
     }
 
-    fn cpu_ns(&self) -> Result<i64> {
+    /// CPU time of its threads so far, ns.
+    pub(crate) fn cpu_ns(&self) -> Result<i64> {
         let tasks = format!("/proc/{}/task", self.child.id());
         let mut sum = 0;
         for task in std::fs::read_dir(&tasks).context("it has ended")? {

@@ -1,6 +1,7 @@
 //! What recording does to a saturated load: one pgbench runs throughout, and beside it one recorder that is stopped
 //! and goes on in turns. Each block in which it goes on is held against the two around it, so that what drifts is in
-//! neither: on a shared machine that is more than what recording takes.
+//! neither: on a shared machine that is more than what recording takes. Programs that stay at their hooks while their
+//! recorder is stopped, as those that count requests do, are in both: `started` has what they take too.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -18,9 +19,9 @@ const BLOCKS: usize = 150;
 /// Seconds of a block.
 const BLOCK_S: usize = 2;
 /// What is traced whole at first is over after so many seconds, and so is what pgbench does first.
-const SETTLE_S: usize = 5;
+pub(crate) const SETTLE_S: usize = 5;
 /// A recorder that records nothing for so long has failed.
-const LONGEST_START: Duration = Duration::from_secs(30);
+pub(crate) const LONGEST_START: Duration = Duration::from_secs(30);
 /// So long a recorder is watched for its off-windows.
 const WATCHED: Duration = Duration::from_secs(5);
 /// It is stopped in one, which comes within so long.
@@ -35,7 +36,7 @@ pub(crate) fn measure() -> Result<()> {
     let port = server.port().context("its port is known")?;
     let room = tempfile::tempdir()?;
     let load = Load::start(&server)?;
-    let generator = load.pgbench.id();
+    let generator = load.generator();
     let targets = [format!("port:{port}"), format!("generator=pid:{generator}")];
     let folder = room.path().join("workload.stall");
     let recorder = Recorder::stallscope(&targets, &folder, &[])?;
@@ -107,13 +108,13 @@ fn stop(recorder: &Recorder, in_pause: usize) -> Result<()> {
 }
 
 /// A pgbench that says each second how many transactions it made.
-struct Load {
+pub(crate) struct Load {
     pgbench: Child,
     rates: Receiver<f64>,
 }
 
 impl Load {
-    fn start(server: &Postgres) -> Result<Self> {
+    pub(crate) fn start(server: &Postgres) -> Result<Self> {
         let mut command = Command::new("pgbench");
         server.serve(&mut command);
         let hour = [
@@ -138,8 +139,13 @@ impl Load {
         Ok(Self { pgbench, rates })
     }
 
+    /// Its process.
+    pub(crate) fn generator(&self) -> u32 {
+        self.pgbench.id()
+    }
+
     /// Transactions per second of the seconds that come next.
-    fn seconds(&self, count: usize) -> Result<f64> {
+    pub(crate) fn seconds(&self, count: usize) -> Result<f64> {
         let mut sum = 0.0;
         for _ in 0..count {
             let rate = self.rates.recv_timeout(LONGEST_SILENCE);

@@ -62,8 +62,7 @@ static __always_inline void serving_on_request(struct sock *sk)
 	serving->is_inside = 1;
 }
 
-/* The current thread begins to answer a request. */
-static __always_inline void serving_on_reply(struct sock *sk)
+static __noinline void serving_reply(struct sock *sk)
 {
 	struct serving *serving = serving_of_current();
 
@@ -78,6 +77,13 @@ static __always_inline void serving_on_reply(struct sock *sk)
 		serving->answered++;
 	serving->seen_in = reads_seen;
 	serving->is_inside = 0;
+}
+
+/* The current thread begins to answer a request. */
+static __always_inline void serving_on_reply(struct sock *sk)
+{
+	if (unlikely(reads_seen))
+		serving_reply(sk);
 }
 
 /* This end of a connection closes: a request that was read from it and not answered is over. What says good-bye, like

@@ -44,7 +44,7 @@ static __always_inline void name_ends(struct sock_common *ends, bool is_client, 
 
 /* A TCP client sends a request to a port that is served here; where it may be a further piece of one, that one
  * stays. */
-static __always_inline void send_off(struct sock *sk, __u64 since_ns, bool may_go_on)
+static __noinline void send_off(struct sock *sk, __u64 since_ns, bool may_go_on)
 {
 	struct under_way name, *entry;
 	__u32 key;
@@ -63,7 +63,7 @@ static __always_inline void send_off(struct sock *sk, __u64 since_ns, bool may_g
 }
 
 /* When the request was sent that a server on this machine answers just now; 0 where that is not known. */
-static __always_inline __u64 sent_at(struct sock *sk)
+static __noinline __u64 sent_at(struct sock *sk)
 {
 	struct under_way name, *entry;
 	__u64 since_ns;

@@ -15,7 +15,7 @@ use model::{
 use sensors::pressure;
 use sensors::stall::{CGROUP_STALL, COUNTED_CGROUP_PRESSURE, COUNTED_CGROUP_STALL};
 use sensors::thread_time::{CLASSES, HOLDERS, THREAD_TIME};
-use sensors::{COVERAGE, RECORDER, THREAD_TIME_COVERAGE};
+use sensors::{CALL_COVERAGE, COVERAGE, RECORDER, THREAD_TIME_COVERAGE};
 
 /// Less of a window than this in off-windows changes no figure.
 const WORTH_SAYING: f64 = 0.01;
@@ -58,6 +58,15 @@ pub(crate) fn off_part(timeline: &Timeline, window: Window) -> Option<f64> {
         }
     };
     Some(off.min(1.0)).filter(|part| *part > WORTH_SAYING)
+}
+
+/// The part of a window in which calls at UDP and unix sockets were counted, where that is not all of it.
+pub(crate) fn part_of_calls(timeline: &Timeline, window: Window) -> Option<f64> {
+    let machine = timeline.entities.machine()?.id;
+    let covered = timeline.series(&COVERAGE.name, machine, CALL_COVERAGE)?;
+    let known = covered.covered(window)?;
+    let part = covered.growth(known)? / known.len_ns() as f64;
+    Some(part).filter(|part| 1.0 - *part > WORTH_SAYING)
 }
 
 /// The on-windows in a window, without the parts of those at its ends: n of all that is estimated from them.

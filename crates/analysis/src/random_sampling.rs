@@ -21,8 +21,12 @@ pub(crate) fn left_out(timeline: &Timeline, window: Window) -> Vec<String> {
 
 fn off_windows(timeline: &Timeline, window: Window) -> Option<String> {
     coverage::off_part(timeline, window).map(|off| {
+        let calls = match coverage::part_of_calls(timeline, window) {
+            Some(_) => "wake-ups, and traffic of unix sockets and UDP,",
+            None => "and wake-ups,",
+        };
         format!(
-            "run and wait times complete; reasons for waits, and wake-ups, sampled in {} of the time \
+            "run and wait times complete; reasons for waits, {calls} sampled in {} of the time \
              (--trace-all: all)",
             percent(1.0 - off)
         )

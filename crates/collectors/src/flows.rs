@@ -7,7 +7,6 @@
 //! has ended, or when accounts become few.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::os::fd::AsFd;
 
 use model::{Entity, EntityId, EntityKind, GapReason, MISSING, Timestamp, name_of, sentence};
 use sensors::TICK;
@@ -42,15 +41,9 @@ const NOBODY: &str = "nobody";
 
 /// Opens it if its programs are available.
 pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
-    let connections = opening.connections.take();
-    let load = |out: &mut Output| {
-        Ok(Flows::new(
-            Flow::load(connections.as_ref().map(AsFd::as_fd))?,
-            out,
-        ))
-    };
-    let flows = opening.program("flow", load)?;
-    Some(Box::new(flows))
+    // They were loaded with the programs beside which they count (`events`).
+    let programs = opening.flow.take()?;
+    Some(Box::new(Flows::new(programs, opening.out)))
 }
 
 /// What one process exchanges with one peer.

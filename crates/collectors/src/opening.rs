@@ -1,13 +1,12 @@
 //! What collectors are opened with: settings, the output's tables, and BPF programs where they are available.
 
-use std::os::fd::OwnedFd;
-
 use model::{Cost, Sentence, Table, sentence};
 use sensors::Scope;
 
 use crate::handle::Settings;
 use crate::output::{Output, Recorded};
 use kernel::bpf::Refusal;
+use kernel::bpf::flow::Flow;
 use kernel::bpf::thread_time::wait_stacks::WaitStackRing;
 use kernel::environment::Environment;
 use kernel::file_limits::MORE_FILES;
@@ -20,8 +19,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) out: &'a mut Output,
     pub(crate) cost: &'a mut Cost,
-    /// The map of connections whose requests are counted, for the program that counts them by flow.
-    pub(crate) connections: Option<OwnedFd>,
+    /// The programs that count who talks to whom, for the collector of flows.
+    pub(crate) flow: Option<Flow>,
     /// Tables that a BPF program fills instead of sensors.
     replaced: Vec<&'static Table>,
     /// Where call stacks of waits come from, for the collector of call stacks.
@@ -40,7 +39,7 @@ impl<'a> Opening<'a> {
             environment,
             out,
             cost,
-            connections: None,
+            flow: None,
             replaced: Vec::new(),
             wait_stacks: None,
         }

@@ -57,7 +57,7 @@ pub fn block_programs() -> Result<Taken, Refusal> {
 /// # Errors
 /// Why they do not load.
 pub fn flow_programs() -> Result<Taken, Refusal> {
-    Flow::load(None).map(|it| it.kernel_bytes())
+    Flow::load().map(|it| it.kernel_bytes())
 }
 
 /// Loads the programs that report starts and ends of processes.

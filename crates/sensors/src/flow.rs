@@ -264,7 +264,7 @@ fn columns() -> Vec<Column> {
             "sent_bytes",
             Unit::Bytes,
             CALLS,
-            "Bytes sent; of TCP those of the stream that were sent, each once: bytes_acked of tcp_info without the connection's beginning and end, and what is under way.",
+            "Bytes sent; of TCP those of the stream that were sent, each once: bytes_acked of tcp_info without the connection's beginning and end, and what is under way. Of UDP and unix sockets those sent in on-windows (table coverage, calls_ns); so are sends, receives, opened and answers.",
         ),
         column(
             "received_bytes",

@@ -57,7 +57,8 @@ pub use connection::{CONNECTION, CONNECTION_PERIOD, TcpReading, parse_tcp};
 pub use filesystem::{FILESYSTEM, FILESYSTEM_PERIOD};
 pub use process::{ProcessStat, ProcessUsage, parse_stat};
 pub use recorder::{
-    CLOCK, CLOCK_PERIOD, COVERAGE, COVERAGE_PERIOD, RECORDER, THREAD_TIME_COVERAGE, TICK,
+    CALL_COVERAGE, CLOCK, CLOCK_PERIOD, COVERAGE, COVERAGE_PERIOD, RECORDER, THREAD_TIME_COVERAGE,
+    TICK,
 };
 pub use run_queue::RUN_QUEUE;
 pub use sensor::{

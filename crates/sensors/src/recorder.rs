@@ -110,7 +110,16 @@ static COVERAGE_COLUMNS: &[Column] = &[
         "Time so far in which requests from other machines, and the generator's own, could be timed.",
         "the sampler",
     ),
+    Column::counter(
+        CALL_COVERAGE,
+        Unit::Nanoseconds,
+        "Time so far in which calls at UDP and unix sockets were counted (table flow); missing where that is always.",
+        "the sampler",
+    ),
 ];
+
+/// The column of `COVERAGE` for the calls of flows.
+pub const CALL_COVERAGE: &str = "calls_ns";
 
 /// How often it is written beside the edges.
 pub const COVERAGE_PERIOD: Duration = Duration::from_secs(1);

@@ -58,7 +58,7 @@ fn recorded(windows: &[(i64, i64)]) -> Timeline {
     for ms in 0..=SECONDS * 1_000 {
         if edges.contains(&ms) || ms == 0 || ms == SECONDS * 1_000 {
             let coverage = timeline.table_mut(&COVERAGE);
-            coverage.push(at(ms), MACHINE, &[covered, MISSING]);
+            coverage.push(at(ms), MACHINE, &[covered, MISSING, MISSING]);
             timeline
                 .table_mut(&THREAD_TIME)
                 .push(at(ms), THREAD, &counted);
@@ -179,7 +179,7 @@ fn a_short_on_window_between_two_far_readings_stands_for_its_own_time() {
         .expect("it is a column");
     for (ms, covered, counted) in readings {
         let coverage = timeline.table_mut(&COVERAGE);
-        coverage.push(at(ms), MACHINE, &[covered * MS, MISSING]);
+        coverage.push(at(ms), MACHINE, &[covered * MS, MISSING, MISSING]);
         let mut row = vec![0; COUNTED_CGROUP_PRESSURE.columns.len()];
         row[some] = counted * MS;
         let table = timeline.table_mut(&COUNTED_CGROUP_PRESSURE);
@@ -244,7 +244,7 @@ fn counters_from_end_to_end_of_their_range_are_no_on_window() {
     timeline.remove(&COVERAGE.name);
     for (ms, covered) in [(0, i64::MAX), (1, i64::MIN + 1)] {
         let coverage = timeline.table_mut(&COVERAGE);
-        coverage.push(at(ms), MACHINE, &[covered, MISSING]);
+        coverage.push(at(ms), MACHINE, &[covered, MISSING, MISSING]);
     }
     assert_eq!(on_windows(&timeline, timeline.window), []);
 }
@@ -262,7 +262,7 @@ fn an_on_window_that_ends_with_the_recording_gave_way_to_nothing() {
             (end_ms, on_ms * 1_000_000),
         ] {
             let coverage = timeline.table_mut(&COVERAGE);
-            coverage.push(at(ms), MACHINE, &[covered, MISSING]);
+            coverage.push(at(ms), MACHINE, &[covered, MISSING, MISSING]);
         }
         let before = before_off_windows(&timeline, timeline.window);
         assert_eq!(before.len(), expected, "{off_ms}: {before:?}");

@@ -49,6 +49,33 @@ fn sentences(drawn: &[Drawn<'_>]) -> Vec<String> {
     reported(drawn).into_iter().map(|it| it.sentence).collect()
 }
 
+#[test]
+fn traffic_that_was_counted_in_on_windows_is_that_of_all_the_time() {
+    let drawn = [
+        Drawn("postgres (7) -> 10.0.0.3:7100", Role::Target, 1, SOME),
+        Drawn("resolver (8) -> 10.0.0.9:53/udp", Role::Target, 1, SOME),
+    ];
+    let mut timeline = timeline(&drawn);
+    let machine = EntityId(1_000);
+    let entity = Entity::new(EntityKind::Machine, "here", "machine");
+    add(
+        &mut timeline,
+        EntityRecord::new(machine, entity, window().start),
+    );
+    let asked = |timeline: &Timeline| -> Vec<f64> {
+        let mut all = ports(timeline, window());
+        all.sort_by_key(|it| it.port);
+        all.iter().map(|it| it.asked_bytes_per_second).collect()
+    };
+    assert_eq!(asked(&timeline), [1_000.0, 1_000.0]);
+    let coverage = timeline.table_mut(&sensors::COVERAGE);
+    for (time, on_ns) in [(window().start, 0), (window().end, 500_000_000)] {
+        coverage.push(time, machine, &[on_ns, on_ns, on_ns]);
+    }
+    // By UDP port 53 a quarter of the time; TCP throughout.
+    assert_eq!(asked(&timeline), [4_000.0, 1_000.0]);
+}
+
 const SOME: &[(&str, i64)] = &[("sent_bytes", 2_000), ("received_bytes", 6_000)];
 
 #[test]

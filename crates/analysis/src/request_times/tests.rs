@@ -112,7 +112,7 @@ fn what_took_longer_because_it_was_traced_is_left_out_where_there_are_others() {
     for (time, on) in [(0.0, 0.0), (1.0, 1e9), (10.0, 1e9)] {
         let coverage = timeline.table_mut(&sensors::COVERAGE);
         let time = Timestamp::from_seconds(time);
-        coverage.push(time, EntityId(0), &[on as i64, on as i64]);
+        coverage.push(time, EntityId(0), &[on as i64, on as i64, on as i64]);
     }
     let times = told(&timeline);
     assert_eq!((times.requests, times.timed), (100_000.0, 18_000.0));

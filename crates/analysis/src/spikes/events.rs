@@ -9,11 +9,12 @@ use model::{
     ColumnKind, Entity, EntityId, EntityKind, Role, Series, Timeline, Timestamp, TriggerKind,
     Window,
 };
-use sensors::flow::{FLOW, FlowName, Peer, Side};
+use sensors::flow::{FLOW, FlowName, Peer, Protocol, Side};
 use sensors::log::{CallName, LOG_TEMPLATE, LOGGED_CALL};
 use sensors::program_run::PROGRAM_RUN;
 
 use super::bursts::{Bursts, EXACT, Steps, firsts};
+use crate::coverage;
 use crate::program_runs::{Templates, program_runs};
 use crate::statements::rare_statements;
 use crate::stats::median;
@@ -165,8 +166,11 @@ type FlowEnd = (u16, bool);
 /// taken: they say who asks.
 pub(super) fn services(timeline: &Timeline) -> BTreeMap<String, Vec<EntityId>> {
     let mut by_name: BTreeMap<(String, FlowEnd), Vec<EntityId>> = BTreeMap::new();
+    // What is counted in on-windows alone comes and goes with them.
+    let is_sampled = coverage::part_of_calls(timeline, timeline.window).is_some();
     for flow in timeline.entities.of_kind(EntityKind::Flow) {
-        if let Some(name) = FlowName::parse(&flow.entity.name) {
+        let name = FlowName::parse(&flow.entity.name);
+        if let Some(name) = name.filter(|it| !is_sampled || it.protocol == Protocol::Tcp) {
             let end = (name.port, name.side == Side::Server);
             let own = by_name.entry((service(&name), end)).or_default();
             own.push(flow.id);

@@ -1,5 +1,6 @@
 //! What BPF programs count at events: thread times and requests, with the on-windows in which they do
-//! (`duty_cycle.rs`). They are one collector, because they share the CPUs that counting may take.
+//! (`duty_cycle.rs`). They are one collector, because they share the CPUs that counting may take. Those that count the
+//! calls of flows are attached in the same on-windows; what they count `flows.rs` reads.
 
 mod duty_cycle;
 mod least_wait;
@@ -18,6 +19,7 @@ use crate::schedule::{CALIBRATION_TICKS, ticks_of};
 use crate::table_buffer::RowDeduplicator;
 use crate::thread_time::ThreadTimeCollector;
 use crate::tick::Tick;
+use kernel::bpf::flow::Flow;
 use kernel::bpf::thread_time::Question;
 use kernel::clock::boottime;
 
@@ -46,7 +48,8 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
         (true, None) => &[Question::WaitStack],
         (true, Some(_)) => &[Question::WaitStack, Question::ManyWaitStacks],
     };
-    let load = |out: &mut Output| ThreadTimeCollector::load(out, stacks);
+    let mut flow = opening.program("flow", |_| Flow::load());
+    let load = |out: &mut Output| ThreadTimeCollector::load(out, stacks, flow.as_ref());
     let mut thread_times = opening.program("thread_time", load);
     if let Some(thread_times) = thread_times.as_mut().filter(|_| takes_stacks) {
         opening.wait_stacks = opening.program("wait_stacks", |_| thread_times.wait_stacks());
@@ -56,8 +59,12 @@ pub(crate) fn open(opening: &mut Opening<'_>) -> Option<Box<dyn Collector>> {
         thread_times.set_least_wait(least_wait.ns());
     }
     let beside = thread_times.as_ref().map(ThreadTimeCollector::programs);
-    let requests = opening.program("requests", |out| RequestCollector::load(out, beside));
-    opening.connections = requests.as_ref().and_then(RequestCollector::connections);
+    let load = |out: &mut Output| RequestCollector::load(out, beside, flow.as_ref());
+    let requests = opening.program("requests", load);
+    if thread_times.is_none() {
+        flow = flow.and_then(|mut it| it.count_all_calls().is_ok().then_some(it));
+    }
+    opening.flow = flow;
     if thread_times.is_none() && requests.is_none() {
         return None;
     }
@@ -282,7 +289,12 @@ impl Events {
             .as_ref()
             .map(|_| self.duty_cycle.on_ns(at));
         let timing_ns = self.requests.as_ref().map(|it| it.timing_ns(at));
-        let values = [on_ns, timing_ns].map(|ns| ns.unwrap_or(MISSING));
+        let counts_calls = self
+            .thread_times
+            .as_ref()
+            .is_some_and(|it| it.programs().counts_calls());
+        let calls_ns = on_ns.filter(|_| counts_calls);
+        let values = [on_ns, timing_ns, calls_ns].map(|ns| ns.unwrap_or(MISSING));
         let buffer = &mut out.tables[self.coverage_table];
         self.coverage.begin(self.started, &values, buffer);
         self.coverage.take_times(at, &values, buffer);

@@ -14,7 +14,6 @@ mod timing;
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
 
 use model::{Entity, EntityId, GapReason, Role, Timestamp};
 use sensors::request::{CALLS, PEER_CALLS, REQUESTS};
@@ -23,6 +22,7 @@ use crate::output::{Output, TableId};
 use crate::processes::{Processes, TITLE_BYTES, TrackedProcess};
 use crate::registry::Registry;
 use kernel::bpf::Refusal;
+use kernel::bpf::flow::Flow;
 use kernel::bpf::requests::{CONNECTIONS, PEERS, Requests, SERVICES, Side};
 use kernel::bpf::thread_time::ThreadTime;
 
@@ -63,9 +63,10 @@ impl RequestCollector {
     pub(crate) fn load(
         out: &mut Output,
         thread_time: Option<&ThreadTime>,
+        flow: Option<&Flow>,
     ) -> Result<Self, Refusal> {
         Ok(Self {
-            programs: Requests::load_beside(thread_time)?,
+            programs: Requests::load_beside(thread_time, flow)?,
             assignments: HashMap::new(),
             services: (0..SERVICES).map(|_| None).collect(),
             places: (0..CONNECTIONS).map(|_| Place::default()).collect(),
@@ -84,11 +85,6 @@ impl RequestCollector {
     /// Bytes of the kernel's memory that its programs take, without what is kept of each connection.
     pub(crate) fn kernel_bytes(&self) -> Option<u64> {
         self.programs.kernel_bytes()
-    }
-
-    /// The programs' map of connections.
-    pub(crate) fn connections(&self) -> Option<OwnedFd> {
-        self.programs.connections().try_clone_to_owned().ok()
     }
 
     /// Tells the programs who has which part, where that has changed.

@@ -32,6 +32,7 @@ use crate::thread_time::statements::Statements;
 use crate::thread_time::wait_events::WaitEvents;
 use crate::thread_time::wakeups::{Around, Wakeups};
 use kernel::bpf::Refusal;
+use kernel::bpf::flow::Flow;
 use kernel::bpf::thread_time::psi_groups::Membership;
 use kernel::bpf::thread_time::{Question, ThreadTime};
 use kernel::remote_memory::{EventPlace, StatementPlace};
@@ -87,17 +88,22 @@ pub(crate) struct ThreadTimeCollector {
 }
 
 impl ThreadTimeCollector {
-    /// `stacks` says whether those of waits are taken, and whether of many.
+    /// `stacks` says whether those of waits are taken, and whether of many; the calls of flows are counted in the same
+    /// on-windows.
     ///
     /// # Errors
     /// Why the programs are not available here.
-    pub(crate) fn load(out: &mut Output, stacks: &[Question]) -> Result<Self, Refusal> {
+    pub(crate) fn load(
+        out: &mut Output,
+        stacks: &[Question],
+        flow: Option<&Flow>,
+    ) -> Result<Self, Refusal> {
         let thread_table = out.open(&THREAD_TIME);
         let mut asked = Question::ALL.to_vec();
         asked.retain(|question| *question != Question::WaitStack);
         asked.extend(stacks);
         Ok(Self {
-            programs: ThreadTime::load_for(std::env::consts::ARCH, &asked)?,
+            programs: ThreadTime::load_beside(std::env::consts::ARCH, &asked, flow)?,
             assignments: HashMap::new(),
             threads: HashMap::new(),
             background: HashMap::new(),

@@ -91,7 +91,7 @@ impl Block {
         let accounts = Mapped::new(&programs.maps.account_by_place)?;
         Ok(Self {
             accounts,
-            _hooks: Hooks::attach(programs.object_mut(), &[])?,
+            _hooks: Hooks::attach(programs.object_mut(), &[], Vec::new())?,
             programs,
         })
     }

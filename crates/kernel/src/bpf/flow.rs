@@ -2,14 +2,14 @@
 
 use std::io::Read as _;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use libbpf_rs::skel::{OpenSkel as _, Skel as _, SkelBuilder as _};
-use libbpf_rs::{Iter, Link, MapCore as _, MapFlags};
+use libbpf_rs::{Iter, Link, MapCore as _, MapFlags, MapHandle};
 
 use super::conditions::may_report_processes;
 use super::footprint;
-use super::hooks::Hooks;
+use super::hooks::attach_all;
 use super::mapped::Mapped;
 use super::messages::quietly;
 use super::refusal::Refusal;
@@ -50,9 +50,22 @@ impl Names {
     }
 }
 
+/// In which on-window calls at UDP and unix sockets are counted.
+pub(super) struct CallWindow(MapHandle);
+
+impl CallWindow {
+    /// Has them counted from now on, in the on-window of that number; 0 for none.
+    pub(super) fn set(&self, window: u32) -> Result<(), Refusal> {
+        let [key, window] = [0, window].map(u32::to_ne_bytes);
+        self.0.update(&key, &window, MapFlags::ANY)?;
+        Ok(())
+    }
+}
+
 /// The loaded programs.
 pub struct Flow {
-    _hooks: Hooks,
+    /// Programs at hooks.
+    links: Vec<OwnedFd>,
     programs: FlowSkel<'static>,
     accounts: Mapped<Account>,
     /// The walk that adds up what TCP has transferred.
@@ -72,30 +85,28 @@ enum Walk {
 }
 
 impl Flow {
-    /// Loads them and begins to count; with the map of `Requests::connections`, the requests of each flow too.
+    /// Loads them and begins to count TCP. UDP and unix sockets are counted from `count_all_calls` on, or where
+    /// `ThreadTime` is loaded beside this in its on-windows.
     ///
     /// # Errors
     /// Why they are not available here.
-    pub fn load(connections: Option<BorrowedFd<'_>>) -> Result<Self, Refusal> {
+    pub fn load() -> Result<Self, Refusal> {
         may_report_processes()?;
-        let first = quietly(|| Self::loaded(connections, Walk::Sockets));
-        let second = || quietly(|| Self::loaded(connections, Walk::OpenFiles));
+        let first = quietly(|| Self::loaded(Walk::Sockets));
+        let second = || quietly(|| Self::loaded(Walk::OpenFiles));
         first.or_else(|why| second().map_err(|_| why))
     }
 
-    fn loaded(connections: Option<BorrowedFd<'_>>, by: Walk) -> Result<Self, Refusal> {
+    fn loaded(by: Walk) -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = FlowSkelBuilder::default().open(place)?;
-        if let Some(connections) = connections {
-            open.maps.connection_by_socket.reuse_fd(connections)?;
-        }
         match by {
             Walk::Sockets => open.progs.walk_open_files.set_autoload(false),
             Walk::OpenFiles => open.progs.walk_sockets.set_autoload(false),
         };
-        let mut programs = open.load()?;
+        let programs = open.load()?;
         let accounts = Mapped::new(&programs.maps.account_by_place)?;
-        let hooks = Hooks::attach(programs.object_mut(), &[])?;
+        let links = attach_all(&[programs.progs.on_state.as_fd().try_clone_to_owned()?])?;
         let sockets = programs.maps.flow_by_socket.as_fd();
         let walk = match by {
             Walk::Sockets => programs.progs.walk_sockets.attach_iter(sockets)?,
@@ -105,13 +116,42 @@ impl Flow {
         let files = programs.progs.walk_files.attach()?;
         run(&files)?;
         Ok(Self {
-            _hooks: hooks,
+            links,
             accounts,
             walk,
             by,
             walk_number: 0,
             programs,
         })
+    }
+
+    /// The programs that count what UDP and unix sockets exchange, call by call. Their hooks are the most frequent ones of
+    /// a busy server: whoever attaches them says when they count (`call_window`).
+    pub(super) fn call_programs(&self) -> Result<Vec<OwnedFd>, Refusal> {
+        let programs = &self.programs.progs;
+        let programs = [&programs.on_send, &programs.on_receive];
+        let own = programs.iter().map(|it| it.as_fd().try_clone_to_owned());
+        Ok(own.collect::<std::io::Result<_>>()?)
+    }
+
+    pub(super) fn call_window(&self) -> Result<CallWindow, Refusal> {
+        let window = MapHandle::try_from(&self.programs.maps.on_window)?;
+        Ok(CallWindow(window))
+    }
+
+    /// Counts UDP and unix sockets call by call from now on.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn count_all_calls(&mut self) -> Result<(), Refusal> {
+        self.links.extend(attach_all(&self.call_programs()?)?);
+        self.call_window()?.set(1)
+    }
+
+    /// What is kept of each connection whose requests are counted, by its socket: the requests of each flow are counted
+    /// from there.
+    pub(super) fn connections(&self) -> BorrowedFd<'_> {
+        self.programs.maps.connection_by_socket.as_fd()
     }
 
     /// Adds up what TCP connections have transferred, and which sockets are open.

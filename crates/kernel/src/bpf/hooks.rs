@@ -47,19 +47,24 @@ enum Ask {
 type Answer = (u64, Result<(), Refusal>);
 
 impl Hooks {
-    /// Attaches all programs; those named in `often` can be detached for off-windows.
-    pub(super) fn attach(object: &mut Object, often: &[&str]) -> Result<Self, Refusal> {
+    /// Attaches all programs; those named in `often` can be detached for off-windows, and with them those of another
+    /// object, `beside`.
+    pub(super) fn attach(
+        object: &mut Object,
+        often: &[&str],
+        beside: Vec<OwnedFd>,
+    ) -> Result<Self, Refusal> {
         let is_often = |name: &OsStr| often.iter().any(|it| name == *it);
         let always: Result<_, libbpf_rs::Error> = tracing(object)
             .filter(|program| !is_often(program.name()))
             .map(|program| program.attach())
             .collect();
         let always = always?;
-        let programs: std::io::Result<Vec<OwnedFd>> = tracing(object)
+        let own: std::io::Result<Vec<OwnedFd>> = tracing(object)
             .filter(|program| is_often(program.name()))
             .map(|program| program.as_fd().try_clone_to_owned())
             .collect();
-        let programs = programs?;
+        let programs: Vec<OwnedFd> = own?.into_iter().chain(beside).collect();
         let links = attach_all(&programs)?;
         let (asks, asked) = channel();
         let (answer, answers) = channel();
@@ -150,7 +155,7 @@ fn tracing(object: &mut Object) -> impl Iterator<Item = ProgramMut<'_>> {
 }
 
 /// Links of programs that are at their hooks from now on; where one is refused none stays attached.
-fn attach_all(programs: &[OwnedFd]) -> Result<Vec<OwnedFd>, Refusal> {
+pub(super) fn attach_all(programs: &[OwnedFd]) -> Result<Vec<OwnedFd>, Refusal> {
     let links = programs.iter().map(|program| {
         // SAFETY: a plain system call on an open descriptor; a tracing program was loaded for its hook, and is given
         // no name. It returns a descriptor or an error.

@@ -85,7 +85,8 @@ pub fn block_costs(run: impl FnOnce()) -> Result<Vec<Probe>, String> {
 /// Why the programs are not available here.
 pub fn flow_costs(run: impl FnOnce()) -> Result<Vec<Probe>, String> {
     let measured = || {
-        let flow = Flow::load(None)?;
+        let mut flow = Flow::load()?;
+        flow.count_all_calls()?;
         measured(flow.probes().into_iter(), run)
     };
     measured().map_err(|refusal: Refusal| refusal.to_string())

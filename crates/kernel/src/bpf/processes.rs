@@ -142,7 +142,7 @@ impl Processes {
         })?;
         let ring = builder.build()?;
         Ok(Self {
-            _hooks: Hooks::attach(programs.object_mut(), &[])?,
+            _hooks: Hooks::attach(programs.object_mut(), &[], Vec::new())?,
             ring,
             records,
             programs,

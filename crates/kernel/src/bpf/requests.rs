@@ -10,6 +10,7 @@ use model::Role;
 use rustix::time::{ClockId, clock_getres};
 
 use super::conditions::may_report_processes;
+use super::flow::Flow;
 use super::footprint;
 use super::hooks::Hooks;
 use super::mapped::Mapped;
@@ -149,21 +150,29 @@ impl Requests {
     /// # Errors
     /// Why they cannot be had here.
     pub fn load() -> Result<Self, Refusal> {
-        Self::load_beside(None)
+        Self::load_beside(None, None)
     }
 
-    /// The same beside thread-time accounting, which is told which threads are inside a request.
+    /// The same beside thread-time accounting, which is told which threads are inside a request, and beside accounts of
+    /// flows, which are told how many requests each had.
     ///
     /// # Errors
     /// Why they cannot be had here.
-    pub fn load_beside(thread_time: Option<&ThreadTime>) -> Result<Self, Refusal> {
+    pub fn load_beside(
+        thread_time: Option<&ThreadTime>,
+        flow: Option<&Flow>,
+    ) -> Result<Self, Refusal> {
         may_report_processes()?;
         // The walk is no more than a supplement: a kernel that refuses it counts requests all the same.
-        quietly(|| Self::loaded(true, thread_time))
-            .or_else(|_| quietly(|| Self::loaded(false, thread_time)))
+        quietly(|| Self::loaded(true, thread_time, flow))
+            .or_else(|_| quietly(|| Self::loaded(false, thread_time, flow)))
     }
 
-    fn loaded(walks: bool, thread_time: Option<&ThreadTime>) -> Result<Self, Refusal> {
+    fn loaded(
+        walks: bool,
+        thread_time: Option<&ThreadTime>,
+        flow: Option<&Flow>,
+    ) -> Result<Self, Refusal> {
         let place = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = RequestsSkelBuilder::default().open(place)?;
         if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
@@ -172,9 +181,14 @@ impl Requests {
         if let Some(thread_time) = thread_time {
             open.maps.serving_by_task.reuse_fd(thread_time.serving())?;
         }
+        if let Some(flow) = flow {
+            open.maps
+                .connection_by_socket
+                .reuse_fd(flow.connections())?;
+        }
         open.progs.walk_files.set_autoload(walks);
         let mut programs = open.load()?;
-        let hooks = Hooks::attach(programs.object_mut(), TIMING)?;
+        let hooks = Hooks::attach(programs.object_mut(), TIMING, Vec::new())?;
         let walk = match walks {
             true => Some(programs.progs.walk_files.attach()?),
             false => None,
@@ -334,11 +348,6 @@ impl Requests {
         if let Some(variables) = self.programs.maps.data_data.as_deref_mut() {
             variables.timed_up_to = (share * f64::from(u32::MAX)) as u32;
         }
-    }
-
-    /// What is kept of each connection, by its socket: for whoever counts requests by flow.
-    pub fn connections(&self) -> BorrowedFd<'_> {
-        self.programs.maps.connection_by_socket.as_fd()
     }
 
     /// How many addresses have been noted that processes with a part connected to.

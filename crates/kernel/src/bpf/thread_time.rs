@@ -11,6 +11,7 @@ use sensors::thread_time::Holder;
 
 use super::clock::SchedulerClock;
 use super::conditions::{at_most_threads, may_report_processes};
+use super::flow::{CallWindow, Flow};
 use super::footprint;
 use super::hooks::Hooks;
 use super::mapped::{Filled, Mapped};
@@ -61,6 +62,10 @@ const OFTEN: &[&str] = &[
 
 pub struct ThreadTime {
     hooks: Hooks,
+    /// Whether calls of flows are counted, by programs that are attached in the same on-windows.
+    calls: Option<CallWindow>,
+    /// How many on-windows have begun.
+    windows: u32,
     programs: ThreadTimeSkel<'static>,
     clock: SchedulerClock,
     cpus: usize,
@@ -129,11 +134,27 @@ impl ThreadTime {
     /// # Errors
     /// Why the programs are not available here.
     pub fn load_for(architecture: &str, asked: &[Question]) -> Result<Self, Refusal> {
-        may_report_processes()?;
-        quietly(|| Self::loaded(architecture, asked))
+        Self::load_beside(architecture, asked, None)
     }
 
-    fn loaded(architecture: &str, asked: &[Question]) -> Result<Self, Refusal> {
+    /// The same; the calls of flows are counted in the same on-windows.
+    ///
+    /// # Errors
+    /// Why the programs are not available here.
+    pub fn load_beside(
+        architecture: &str,
+        asked: &[Question],
+        flow: Option<&Flow>,
+    ) -> Result<Self, Refusal> {
+        may_report_processes()?;
+        quietly(|| Self::loaded(architecture, asked, flow))
+    }
+
+    fn loaded(
+        architecture: &str,
+        asked: &[Question],
+        flow: Option<&Flow>,
+    ) -> Result<Self, Refusal> {
         let cpus = num_possible_cpus()?;
         if cpus > MOST_CPUS {
             return Err(Refusal::of_cpus(cpus, MOST_CPUS));
@@ -166,7 +187,9 @@ impl ThreadTime {
         maps.background_by_index.set_max_entries(background)?;
         let mut programs = open.load()?;
         let clock = SchedulerClock::load(cpus)?;
-        let hooks = Hooks::attach(programs.object_mut(), OFTEN)?;
+        let calls = flow.map(Flow::call_window).transpose()?;
+        let beside = flow.map_or(Ok(Vec::new()), Flow::call_programs)?;
+        let hooks = Hooks::attach(programs.object_mut(), OFTEN, beside)?;
         let maps = &programs.maps;
         let mut thread_time = Self {
             records: Filled::new(&maps.record_by_index)?,
@@ -182,12 +205,15 @@ impl ThreadTime {
             statements: StatementSamples::open(&programs.progs.on_sample, cpus),
             counts_pressure: Path::new("/proc/pressure/cpu").exists(),
             hooks,
+            calls,
+            windows: 0,
             programs,
             clock,
             cpus,
             ahead_ns: 0,
         };
         thread_time.calibrate()?;
+        thread_time.count_calls()?;
         Ok(thread_time)
     }
 
@@ -258,6 +284,10 @@ impl ThreadTime {
         if let Some(variables) = self.programs.maps.bss_data.as_deref_mut() {
             variables.off_window_since = (now.as_ns() + self.ahead_ns).cast_unsigned();
         }
+        if let Some(calls) = &self.calls {
+            // An array has room for its one element.
+            let _ = calls.set(0);
+        }
         now
     }
 
@@ -275,7 +305,20 @@ impl ThreadTime {
     pub fn resume(&mut self) -> Result<(), Refusal> {
         let input = ProgramInput::default();
         self.programs.progs.resume.test_run(input)?;
-        Ok(())
+        self.count_calls()
+    }
+
+    /// Has the calls of flows counted in the on-window that begins.
+    fn count_calls(&mut self) -> Result<(), Refusal> {
+        self.windows = self.windows.wrapping_add(1).max(1);
+        self.calls
+            .as_ref()
+            .map_or(Ok(()), |it| it.set(self.windows))
+    }
+
+    /// Whether those are counted in the same on-windows.
+    pub fn counts_calls(&self) -> bool {
+        self.calls.is_some()
     }
 
     /// Switches and wake-ups so far, including those that change no account.

@@ -15,7 +15,9 @@ const SERVER: u8 = 1;
 const CLIENT: u8 = 2;
 
 fn loaded() -> Option<Flow> {
-    needed("connections", Flow::load(None))
+    let mut flow = needed("connections", Flow::load())?;
+    flow.count_all_calls().expect("it is loaded");
+    Some(flow)
 }
 
 /// The account of this process at a port, or at a path, with its place.

@@ -4,12 +4,12 @@ use libbpf_rs::MapCore;
 use model::Timestamp;
 use sensors::bins::BIN_NS;
 
-use super::Requests;
+use super::{Requests, SIDE_BY_SIDE};
 use crate::bpf::mapped::Mapped;
 use crate::bpf::refusal::Refusal;
 use crate::clock::boottime;
 
-/// Bins that are kept (REQUESTS_BINS).
+/// Bins that are kept (REQUESTS_BINS), several times side by side (REQUESTS_SIDE_BY_SIDE).
 const BINS: usize = 64;
 /// Bins that one reading tells at most; older ones may be overwritten.
 const MOST: u64 = BINS as u64 - 2;
@@ -40,7 +40,10 @@ impl AnsweredBins {
             next,
         } = self;
         let next = next.get_or_insert(end);
-        let counted = |place: usize| answered.get(place).unwrap_or(0);
+        let counted = |place: usize| -> u64 {
+            let places = (0..SIDE_BY_SIDE).map(|it| it * BINS + place);
+            places.filter_map(|it| answered.get(it)).sum()
+        };
         let ended = end.saturating_sub(*next);
         if ended > MOST {
             // Which bin of a place counted what cannot be told any more.

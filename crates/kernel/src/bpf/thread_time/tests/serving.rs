@@ -27,7 +27,10 @@ fn own_tid() -> u32 {
 fn both() -> Option<(ThreadTime, Requests, [MutexGuard<'static, ()>; 2])> {
     let (mut thread_time, alone) = loaded()?;
     let answering = crate::bpf::answering();
-    let requests = needed("request times", Requests::load_beside(Some(&thread_time)));
+    let requests = needed(
+        "request times",
+        Requests::load_beside(Some(&thread_time), None),
+    );
     let mut requests = requests?;
     let assigned = requests.assign(std::process::id(), Some(Side::Server), 0);
     assigned.expect("there is room for one");
