@@ -12,7 +12,7 @@ use crate::recorder::Recorder;
 use crate::workload::{LONGEST_START, Load, SETTLE_S};
 
 /// Recorders, with as many blocks and one more beside none.
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 24;
 /// Seconds of a block.
 const BLOCK_S: usize = 5;
 
