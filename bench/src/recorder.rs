@@ -3,12 +3,15 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::held::beside;
+
+/// A recorder that records nothing for so long has failed.
+const LONGEST_START: Duration = Duration::from_secs(30);
 
 /// A recorder that runs until it is dropped.
 pub(crate) struct Recorder {
@@ -38,6 +41,16 @@ impl Recorder {
         let child =
             child.with_context(|| format!("cannot start {}", command.get_program().display()))?;
         Ok(Self { child })
+    }
+
+    /// Waits until the recording in its folder has begun.
+    pub(crate) fn wait_for(&self, folder: &Path) -> Result<()> {
+        let since = Instant::now();
+        while !folder.join("cpu.arrow").exists() {
+            ensure!(since.elapsed() < LONGEST_START, "nothing was recorded");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
     }
 
     /// Share of one CPU that it takes over so long.

@@ -2,14 +2,12 @@
 //! that are started and ended in turns. Programs that stay at their hooks for as long as a recorder runs are in one of
 //! the two here; `workload` tells smaller differences apart, and has those in both.
 
-use std::time::{Duration, Instant};
-
 use analysis::stats::hodges_lehmann;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use crate::held::Postgres;
 use crate::recorder::Recorder;
-use crate::workload::{LONGEST_START, Load, SETTLE_S};
+use crate::workload::{Load, SETTLE_S, compared};
 
 /// Recorders, with as many blocks and one more beside none.
 const ROUNDS: usize = 24;
@@ -31,11 +29,7 @@ pub(crate) fn measure() -> Result<()> {
         let room = tempfile::tempdir()?;
         let folder = room.path().join("started.stall");
         let recorder = Recorder::stallscope(&targets, &folder, &["--no-report"])?;
-        let since = Instant::now();
-        while !folder.join("cpu.arrow").exists() {
-            ensure!(since.elapsed() < LONGEST_START, "nothing was recorded");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        recorder.wait_for(&folder)?;
         load.seconds(SETTLE_S)?;
         let cpu_ns = recorder.cpu_ns()?;
         let with = load.seconds(BLOCK_S)?;
@@ -48,16 +42,10 @@ pub(crate) fn measure() -> Result<()> {
         without.push(after);
         before = after;
     }
-    let difference = hodges_lehmann(&differences).context("rounds were run")?;
-    let rate = hodges_lehmann(&without).context("rounds were run")?;
     let share = hodges_lehmann(&shares).context("rounds were run")?;
-    let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
     println!(
-        "started: pgbench -S -c 10 -j 2, {:.0} tps, {ROUNDS} recorders, {BLOCK_S} s of each against as many before and after: {:+.2} % throughput while recorded (95 %: {:+.2} to {:+.2} %); the recorder itself {:.2} % of a CPU",
-        rate.value,
-        percent(difference.value),
-        percent(difference.interval.low),
-        percent(difference.interval.high),
+        "started: {}, {ROUNDS} recorders, {BLOCK_S} s of each against as many before and after; the recorder itself {:.2} % of a CPU",
+        compared(&differences, &without)?,
         share.value * 100.0
     );
     Ok(())

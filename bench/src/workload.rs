@@ -20,8 +20,6 @@ const BLOCKS: usize = 150;
 const BLOCK_S: usize = 2;
 /// What is traced whole at first is over after so many seconds, and so is what pgbench does first.
 pub(crate) const SETTLE_S: usize = 5;
-/// A recorder that records nothing for so long has failed.
-pub(crate) const LONGEST_START: Duration = Duration::from_secs(30);
 /// So long a recorder is watched for its off-windows.
 const WATCHED: Duration = Duration::from_secs(5);
 /// It is stopped in one, which comes within so long.
@@ -40,11 +38,7 @@ pub(crate) fn measure() -> Result<()> {
     let targets = [format!("port:{port}"), format!("generator=pid:{generator}")];
     let folder = room.path().join("workload.stall");
     let recorder = Recorder::stallscope(&targets, &folder, &[])?;
-    let since = Instant::now();
-    while !folder.join("cpu.arrow").exists() {
-        ensure!(since.elapsed() < LONGEST_START, "nothing was recorded");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    recorder.wait_for(&folder)?;
     load.seconds(SETTLE_S)?;
     let in_pause = least_links(&recorder)?;
     stop(&recorder, in_pause)?;
@@ -63,18 +57,26 @@ pub(crate) fn measure() -> Result<()> {
     }
     recorder.resume()?;
     recorder.end()?;
-    // On a shared machine a few blocks are far off, and a mean follows them.
-    let difference = hodges_lehmann(&differences).context("blocks were recorded")?;
-    let rate = hodges_lehmann(&without).context("blocks were not recorded")?;
-    let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
     println!(
-        "workload: pgbench -S -c 10 -j 2, {:.0} tps, {BLOCKS} blocks of {BLOCK_S} s between as many without: {:+.2} % throughput while recorded (95 %: {:+.2} to {:+.2} %)",
+        "workload: {}, {BLOCKS} blocks of {BLOCK_S} s between as many without",
+        compared(&differences, &without)?
+    );
+    Ok(())
+}
+
+/// What recording does, by logarithms of ratios of throughput, and the throughput without it.
+pub(crate) fn compared(differences: &[f64], without: &[f64]) -> Result<String> {
+    // On a shared machine a few blocks are far off, and a mean follows them.
+    let difference = hodges_lehmann(differences).context("blocks were recorded")?;
+    let rate = hodges_lehmann(without).context("blocks were not recorded")?;
+    let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
+    Ok(format!(
+        "pgbench -S -c 10 -j 2, {:.0} tps: {:+.2} % throughput while recorded (95 %: {:+.2} to {:+.2} %)",
         rate.value,
         percent(difference.value),
         percent(difference.interval.low),
         percent(difference.interval.high)
-    );
-    Ok(())
+    ))
 }
 
 /// How many programs a recorder has at hooks in its off-windows.
