@@ -21,8 +21,8 @@ const REQUEST_NS: f64 = 450.0;
 const MOST_SHARE: f64 = 0.02;
 /// So long after the programs were not attached in time it is looked again, ns.
 const AGAIN_NS: i64 = 20_000_000;
-/// Average share that they take with a duty cycle. What they do to a load is several times that: its caches have to be
-/// filled anew, and each attaching stops all CPUs for a moment.
+/// Average share that they take with a duty cycle, or more where `MOST_OFF_NS` says so. What they do to a load is several
+/// times that: its caches have to be filled anew, and each attaching interrupts all CPUs.
 const SHARE: f64 = 0.0025;
 /// Length of an on-window, ns: uniform between the two. 100 ms, the period of CPU quotas and of many timers,
 /// lies within the range and has no special role.
@@ -31,7 +31,7 @@ const SHORT_NS: [f64; 2] = [37e6, 163e6];
 const LONG_NS: f64 = 1e9;
 const LONG_PART: f64 = 1.0 / 40.0;
 const MEAN_NS: f64 = (SHORT_NS[0] + SHORT_NS[1]) / 2.0 * (1.0 - LONG_PART) + LONG_NS * LONG_PART;
-/// Longest off-window on average: with fewer on-windows too little is seen.
+/// Longest off-window: with fewer on-windows too little is seen.
 const MOST_OFF_NS: f64 = 3e9;
 /// Probability that an on-window of the programs that time requests begins at a tick, and its longest
 /// duration in ticks: they are attached a third of the time, twice a second. How many on-windows there are says more
